@@ -1,0 +1,137 @@
+// Package backend is what a device must do to run a graph: hold the weights and the KV cache, and run a batch.
+//
+// It does not know about requests, scheduling or sampling.
+package backend
+
+import (
+	"fmt"
+
+	"glassbox/engine/graph"
+	"glassbox/engine/kv"
+	"glassbox/trace"
+)
+
+// Options is what a backend is opened with.
+type Options struct {
+	Threads   int    // worker threads, 0 = one a core
+	MaxTokens int    // most tokens of one batch
+	MaxOut    int    // most rows of one batch whose logits are wanted
+	MaxScores int    // most floats of the PerKey buffer in one batch: sum over tokens of heads * keys, see Batch.Scores
+	Pages     int    // pages of the KV cache; memory is taken as pages are first written
+	Features  string // cpu: kernel variant to use instead of the best one ("avx2", "generic"), "" = best
+}
+
+// Device describes what runs the graph.
+type Device struct {
+	Kind     string   // "cpu", "cuda", "emulated"
+	Name     string   // "AMD EPYC"
+	Threads  int      // worker threads
+	Features []string // such as "avx512-vnni"
+}
+
+// Backend runs batches of one model. Run and Logits are called by one goroutine.
+type Backend interface {
+	// Name is "ref", "cpu" or "cuda".
+	Name() string
+	// Device describes the device.
+	Device() Device
+	// KVBytes is the size of one element of the KV cache.
+	KVBytes() int
+	// Run computes the batch: every node of the graph in order. With ops nil it takes no clock. Else it fills ops: the
+	// backend calls ops.Reset(len(nodes), workers), and sets for node i ops.Ops[i] Op, Layer, PC (from the node), Fn
+	// (entry of its own function for the op), Kernel, Start and Dur (from the moment the workers enter the op to the
+	// moment the last is done; one clock read at each boundary and worker), and Busy[i*workers+w]. Bytes and Flops are
+	// filled by the caller. It returns an error only for a batch that Check refuses.
+	Run(b *Batch, ops *trace.PassOps) error
+	// Logits returns row i of the batch's Out rows: Vocab floats, valid until the next Run. The caller may write to it.
+	Logits(i int) []float32
+	// Close ends the workers and frees memory.
+	Close() error
+}
+
+// Opener makes a backend for a graph.
+type Opener func(g *graph.Graph, o Options) (Backend, error)
+
+// Seq is one sequence of a batch: its page table. Page i holds positions i*kv.PageTokens and following.
+type Seq struct {
+	Pages []kv.Page
+}
+
+// Batch is the input of one pass. Tokens of one sequence are neighbours, in ascending position without gaps; all keys
+// and values of earlier positions are in its pages already.
+type Batch struct {
+	Tokens []int32 // token ids
+	Pos    []int32 // position of each token in its sequence, from 0
+	Seq    []int32 // index into Seqs of each token
+	Seqs   []Seq
+	Out    []int32 // tokens (indices into Tokens, ascending) whose logits are wanted
+	// Tap, if set, is called after each node on the goroutine of Run, with the workers at rest: row(b, t) is row t of
+	// buffer b (for PerKey: row(b, t*heads+h) = the pos+1 floats of token t and head h). For a PerOut buffer t counts
+	// the rows of Out.
+	Tap func(n *graph.Node, row func(b graph.Buf, t int) []float32)
+}
+
+// Scores returns how many floats the PerKey buffer needs for the batch: for each token and head its keys, rounded up to
+// whole pages.
+func (b *Batch) Scores(heads int) int {
+	n := 0
+	for _, p := range b.Pos {
+		n += heads * (int(p)/kv.PageTokens + 1) * kv.PageTokens
+	}
+	return n
+}
+
+// Shape returns what the nodes' Work is derived from.
+func (b *Batch) Shape(kvBytes int) graph.Shape {
+	s := graph.Shape{Tokens: len(b.Tokens), Out: len(b.Out), KVBytes: int64(kvBytes)}
+	for i, p := range b.Pos {
+		s.Keys += int64(p) + 1
+		if i+1 == len(b.Pos) || b.Seq[i+1] != b.Seq[i] {
+			s.KVRead += int64(p) + 1
+		}
+	}
+	return s
+}
+
+// Check tells what is wrong with the batch, for a graph and options.
+func (b *Batch) Check(g *graph.Graph, o Options) error {
+	n := len(b.Tokens)
+	switch {
+	case n == 0 || n > o.MaxTokens:
+		return fmt.Errorf("batch: wanted 1 to %d tokens, found %d", o.MaxTokens, n)
+	case len(b.Pos) != n || len(b.Seq) != n:
+		return fmt.Errorf("batch: %d tokens, but %d positions and %d sequence numbers", n, len(b.Pos), len(b.Seq))
+	case len(b.Out) > o.MaxOut:
+		return fmt.Errorf("batch: wanted at most %d output rows, found %d", o.MaxOut, len(b.Out))
+	case b.Scores(g.Attn.Heads) > o.MaxScores:
+		return fmt.Errorf("batch: wanted at most %d scores, found %d", o.MaxScores, b.Scores(g.Attn.Heads))
+	}
+	for i, t := range b.Tokens {
+		if t < 0 || int(t) >= g.Vocab {
+			return fmt.Errorf("batch: token %d has id %d, wanted 0 to %d", i, t, g.Vocab-1)
+		}
+		s := int(b.Seq[i])
+		if s < 0 || s >= len(b.Seqs) {
+			return fmt.Errorf("batch: token %d is of sequence %d of %d", i, s, len(b.Seqs))
+		}
+		if p := int(b.Pos[i]); p < 0 || p/kv.PageTokens >= len(b.Seqs[s].Pages) {
+			return fmt.Errorf("batch: token %d at position %d, but its sequence has %d pages", i, p, len(b.Seqs[s].Pages))
+		}
+		if i > 0 && b.Seq[i] == b.Seq[i-1] && b.Pos[i] != b.Pos[i-1]+1 {
+			return fmt.Errorf("batch: token %d at position %d follows position %d", i, b.Pos[i], b.Pos[i-1])
+		}
+	}
+	for i, s := range b.Seqs {
+		for _, p := range s.Pages {
+			if p < 0 || int(p) >= o.Pages {
+				return fmt.Errorf("batch: sequence %d has page %d of %d", i, p, o.Pages)
+			}
+		}
+	}
+	for i, r := range b.Out {
+		if r < 0 || int(r) >= n || i > 0 && r <= b.Out[i-1] {
+			return fmt.Errorf("batch: output row %d is token %d, wanted ascending below %d", i, r, n)
+		}
+	}
+	return nil
+}

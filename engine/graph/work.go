@@ -1,0 +1,52 @@
+package graph
+
+// Work is what a node reads, writes and computes for a batch, derived from shapes: the least any implementation must
+// do, with each weight read once a pass.
+type Work struct {
+	Bytes int64 // weights as stored, inputs and outputs as float32, keys and values in the cache's own type
+	Flops int64 // a multiply and an add count 2
+}
+
+// Shape is what Work needs to know of a batch.
+type Shape struct {
+	Tokens  int   // of the batch
+	Out     int   // rows whose logits are wanted
+	Keys    int64 // sum over tokens of the positions each attends to (its own included)
+	KVRead  int64 // sum over sequences of the positions in the cache once this batch is written
+	KVBytes int64 // bytes of one element in the cache
+}
+
+// Work derives the node's traffic and arithmetic.
+func (n *Node) Work(g *Graph, s Shape) Work {
+	rows := int64(s.Tokens)
+	if n.Out != NoBuf && g.Bufs[n.Out].Kind == PerOut {
+		rows = int64(s.Out)
+	}
+	width := func(b Buf) int64 { return int64(g.Bufs[b].Width) }
+	switch n.Kind {
+	case Embed:
+		return Work{Bytes: rows * (int64(n.W.Type.RowBytes(n.W.Cols)) + 4*width(n.Out))}
+	case RMSNorm:
+		return Work{Bytes: rows*8*width(n.Out) + int64(len(n.W.Data)), Flops: rows * 4 * width(n.Out)}
+	case MatMul:
+		r, c := int64(n.W.Rows), int64(n.W.Cols)
+		return Work{Bytes: int64(len(n.W.Data)) + rows*4*(r+c), Flops: rows * 2 * r * c}
+	case RoPE:
+		w := width(n.A) + width(n.B)
+		return Work{Bytes: rows * 8 * w, Flops: rows * 3 * w}
+	case KVWrite:
+		w := width(n.A) + width(n.B)
+		return Work{Bytes: rows * w * (4 + s.KVBytes)}
+	case Scores, Mix:
+		a := n.Attn
+		kv := s.KVRead * int64(a.KVHeads*a.HeadDim) * s.KVBytes
+		return Work{Bytes: kv + 4*s.Keys*int64(a.Heads) + rows*4*int64(a.Heads*a.HeadDim), Flops: 2 * s.Keys * int64(a.Heads*a.HeadDim)}
+	case Softmax:
+		return Work{Bytes: 8 * s.Keys * int64(n.Attn.Heads), Flops: 4 * s.Keys * int64(n.Attn.Heads)}
+	case Add:
+		return Work{Bytes: rows * 12 * width(n.Out), Flops: rows * width(n.Out)}
+	case SwiGLU:
+		return Work{Bytes: rows * 12 * width(n.Out), Flops: rows * 5 * width(n.Out)}
+	}
+	return Work{}
+}
