@@ -36,6 +36,14 @@ type Token struct {
 	Pass    int32   // answer tokens: the pass whose logits it was drawn from
 	Logprob float64 // answer tokens: log-probability under the model's own distribution; HasLP tells whether it is set
 	HasLP   bool
+	Top     []Alternative // answer tokens: the likeliest at this position, where they were asked for
+}
+
+// Alternative is a token the model might have said.
+type Alternative struct {
+	ID      int
+	Text    string
+	Logprob float64
 }
 
 // Facts is what was asked and what came out, beside the spans.
