@@ -18,7 +18,7 @@ const (
 )
 
 // partName is how the parts of a split file are called.
-var partName = regexp.MustCompile(`^(.*)-(\d{5})-of-(\d{5})\.gguf$`)
+var partName = regexp.MustCompile(`(?s)^(.*)-(\d{5})-of-(\d{5})\.gguf$`)
 
 // Open maps a GGUF file into memory and reads its metadata. Of a split file
 // (split.count above 1) any part may be named; the others must lie beside it as
