@@ -108,7 +108,8 @@ func (f *File) Tensor(name string) (*Tensor, bool) {
 }
 
 // SHA256 is the hash, in hex, of the file's bytes, or of all parts of a split
-// file one after the other. It is computed at the first call, which reads everything, and kept; after Close, if never computed, it is "".
+// file one after the other. It is computed at the first call, which reads
+// everything, and kept; after Close, if never computed, it is "".
 func (f *File) SHA256() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
