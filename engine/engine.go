@@ -1,0 +1,187 @@
+// Package engine is the inference engine: Open a model, Submit requests, read each request's Stream, Close. It owns the
+// step loop, in which all running requests share every pass through the model.
+//
+// It does not know about HTTP, pages of the tracer, or where recordings are kept.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"glassbox/engine/backend"
+	"glassbox/engine/backend/ref"
+	"glassbox/engine/exec"
+	"glassbox/engine/gguf"
+	"glassbox/engine/kv"
+	"glassbox/engine/model"
+	"glassbox/engine/sched"
+	"glassbox/engine/token"
+)
+
+// Options is what an engine is opened with. Zero values are replaced by defaults.
+type Options struct {
+	Backend  string // "cpu" (default) or "ref"
+	Threads  int    // worker threads; default one a core
+	Features string // cpu: kernel variant to use instead of the best one
+	Context  int    // most positions of a sequence; default what the model was trained for
+	Slots    int    // requests that run at once; default 8
+	Queue    int    // requests that may wait; default 256
+	KVTokens int    // positions the KV cache holds in all; default one full context, or 2048 a slot if that is more
+	Budget   int    // most tokens of a pass; default 512
+}
+
+// backends by name. A backend is one line here.
+var backends = map[string]backend.Opener{"ref": ref.Open}
+
+// maxScores bounds the scores buffer of a pass: 16 M floats, 64 MB, touched only as far as a pass needs.
+const maxScores = 16 << 20
+
+// Engine serves requests on one model.
+type Engine struct {
+	o     Options
+	file  *gguf.File
+	model *model.Model
+	tok   *token.Tokenizer
+	be    backend.Backend
+
+	pool  *kv.Pool
+	sched *sched.Scheduler
+	run   *exec.Runner
+
+	submit chan *answer
+	ctx    context.Context // ends when Close is called
+	cancel context.CancelFunc
+	done   chan struct{} // closed when the loop has ended
+	once   sync.Once
+	stats  stats
+}
+
+// stats are read by other goroutines while the loop runs.
+type stats struct {
+	running, waiting, freePages, promptTokens, outputTokens, requests, passes, failed atomic.Int64
+}
+
+// Stats is a reading of the engine's counters.
+type Stats struct {
+	Running, Waiting                                     int // requests now
+	Slots, Pages, FreePages                              int
+	Requests, Failed, Passes, PromptTokens, OutputTokens int64 // since the engine was opened
+}
+
+// ErrClosed is given to requests that an engine cannot serve any more.
+var ErrClosed = errors.New("the engine is shutting down")
+
+// ErrQueueFull is returned by Submit when as many requests wait as may wait.
+var ErrQueueFull = sched.ErrQueueFull
+
+// Open loads a model's file and starts the step loop. The file must stay open until Close.
+func Open(f *gguf.File, o Options) (*Engine, error) {
+	m, err := model.Load(f)
+	if err != nil {
+		return nil, err
+	}
+	tok, err := token.FromGGUF(f)
+	if err != nil {
+		return nil, err
+	}
+	if tok.Size() > m.Config.Vocab {
+		return nil, fmt.Errorf("%s: tokenizer.ggml.tokens: wanted at most the %d rows of token_embd.weight, found %d: the file is damaged", f.Name, m.Config.Vocab, tok.Size())
+	}
+	if err := o.fill(m); err != nil {
+		return nil, err
+	}
+	open, ok := backends[o.Backend]
+	if !ok {
+		return nil, fmt.Errorf("backend: wanted %s, found %q", strings.Join([]string{"cpu", "ref"}, " or "), o.Backend)
+	}
+	bo := backend.Options{Threads: o.Threads, MaxTokens: o.Budget, MaxOut: o.Slots, MaxScores: maxScores, Pages: kv.PagesFor(o.KVTokens), Features: o.Features}
+	be, err := open(m.Graph, bo)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{o: o, file: f, model: m, tok: tok, be: be, pool: kv.NewPool(bo.Pages), run: exec.New(m.Graph, be),
+		submit: make(chan *answer, o.Queue), done: make(chan struct{})}
+	e.sched = sched.New(sched.Config{Slots: o.Slots, Queue: o.Queue, Budget: o.Budget, BusyChunk: max(o.Budget/4, 1),
+		Heads: m.Config.Heads, MaxScores: maxScores}, e.pool)
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.stats.freePages.Store(int64(bo.Pages))
+	go e.loop()
+	return e, nil
+}
+
+// fill puts defaults in and checks ranges.
+func (o *Options) fill(m *model.Model) error {
+	set := func(v *int, def int) {
+		if *v == 0 {
+			*v = def
+		}
+	}
+	if o.Backend == "" {
+		o.Backend = "ref"
+	}
+	set(&o.Threads, runtime.NumCPU())
+	set(&o.Context, m.Config.Context)
+	set(&o.Slots, 8)
+	set(&o.Queue, 256)
+	set(&o.KVTokens, max(o.Context, 2048*o.Slots))
+	set(&o.Budget, 512)
+	for _, r := range []struct {
+		name         string
+		v, low, high int
+	}{{"threads", o.Threads, 1, 1024}, {"context", o.Context, 2, m.Config.Context}, {"slots", o.Slots, 1, 1024}, {"queue", o.Queue, 1, 1 << 20},
+		{"kv-tokens", o.KVTokens, kv.PageTokens, 1 << 28}, {"budget", o.Budget, 1, 1 << 16}} {
+		if r.v < r.low || r.v > r.high {
+			return fmt.Errorf("%s: wanted %d to %d, found %d", r.name, r.low, r.high, r.v)
+		}
+	}
+	o.Context = min(o.Context, o.KVTokens)
+	return nil
+}
+
+// Close stops the loop: running requests end with ErrClosed. It returns when the workers have ended.
+func (e *Engine) Close() error {
+	var err error
+	e.once.Do(func() {
+		e.cancel()
+		<-e.done
+		err = e.be.Close()
+	})
+	return err
+}
+
+// Tokenizer returns the model's tokenizer.
+func (e *Engine) Tokenizer() *token.Tokenizer { return e.tok }
+
+// File returns the model's file.
+func (e *Engine) File() *gguf.File { return e.file }
+
+// Config returns the model's shape.
+func (e *Engine) Config() model.Config { return e.model.Config }
+
+// WeightBytes returns the size of all weights as stored, which a decode pass reads once.
+func (e *Engine) WeightBytes() int64 { return e.model.Bytes }
+
+// Backend returns the backend's name.
+func (e *Engine) Backend() string { return e.be.Name() }
+
+// Device describes what the model runs on.
+func (e *Engine) Device() backend.Device { return e.be.Device() }
+
+// Context returns the most positions a sequence may have.
+func (e *Engine) Context() int { return e.o.Context }
+
+// Options returns the options in force, defaults filled in.
+func (e *Engine) Options() Options { return e.o }
+
+// Stats reads the counters.
+func (e *Engine) Stats() Stats {
+	s := &e.stats
+	return Stats{Running: int(s.running.Load()), Waiting: int(s.waiting.Load()), Slots: e.o.Slots, Pages: e.pool.Total(),
+		FreePages: int(s.freePages.Load()), Requests: s.requests.Load(), Failed: s.failed.Load(), Passes: s.passes.Load(),
+		PromptTokens: s.promptTokens.Load(), OutputTokens: s.outputTokens.Load()}
+}

@@ -1,0 +1,110 @@
+// Package exec runs what the scheduler planned: it fills a batch from the plan's sequences, runs it on the backend, and
+// hands the measured times to the requests that are traced. Whether a pass is timed is decided once, before it.
+//
+// It does not know about sampling, queues or HTTP.
+package exec
+
+import (
+	"fmt"
+
+	"glassbox/engine/backend"
+	"glassbox/engine/graph"
+	"glassbox/engine/sched"
+	"glassbox/trace"
+)
+
+// Runner runs passes on one backend. It is used by the engine loop only.
+type Runner struct {
+	g     *graph.Graph
+	be    backend.Backend
+	batch backend.Batch
+	ops   trace.PassOps
+	marks []trace.Mark // open spans of the traced sequences, scratch
+}
+
+// New returns a runner for a graph that the backend was opened with.
+func New(g *graph.Graph, be backend.Backend) *Runner { return &Runner{g: g, be: be} }
+
+// Run computes the items in one pass. Row i of Logits then belongs to the i-th item that has Logits set. An error means
+// that the batch was refused and nothing was computed.
+func (r *Runner) Run(items []sched.Item) error {
+	r.fill(items)
+	traced := false
+	for _, it := range items {
+		traced = traced || it.Seq.Trace.On()
+	}
+	if !traced {
+		return r.be.Run(&r.batch, nil)
+	}
+	return r.timed(items)
+}
+
+// Logits returns row i of the last pass: vocab floats, valid until the next, the caller may write to it.
+func (r *Runner) Logits(i int) []float32 { return r.be.Logits(i) }
+
+// fill lays the items' tokens out in a batch.
+func (r *Runner) fill(items []sched.Item) {
+	r.marks = r.marks[:0]
+	for _, it := range items {
+		if it.Seq.Trace.On() {
+			r.marks = append(r.marks, it.Seq.Trace.Begin(trace.StepBatch))
+		}
+	}
+	b := &r.batch
+	b.Tokens, b.Pos, b.Seq, b.Seqs, b.Out = b.Tokens[:0], b.Pos[:0], b.Seq[:0], b.Seqs[:0], b.Out[:0]
+	for i, it := range items {
+		b.Seqs = append(b.Seqs, backend.Seq{Pages: it.Seq.Pages})
+		for p := it.From; p < it.From+it.N; p++ {
+			b.Tokens = append(b.Tokens, it.Seq.Tokens[p])
+			b.Pos = append(b.Pos, int32(p))
+			b.Seq = append(b.Seq, int32(i))
+		}
+		if it.Logits {
+			b.Out = append(b.Out, int32(len(b.Tokens)-1))
+		}
+	}
+	for i := range r.marks {
+		r.marks[i].Set("in", fmt.Sprintf("%d sequences", len(items)))
+		r.marks[i].Set("out", fmt.Sprintf("%d tokens, %d rows of logits wanted", len(b.Tokens), len(b.Out)))
+		r.marks[i].End()
+	}
+}
+
+// timed runs the batch with a clock read at every op, and gives each traced sequence the pass.
+func (r *Runner) timed(items []sched.Item) error {
+	start := trace.Now()
+	if err := r.be.Run(&r.batch, &r.ops); err != nil {
+		return err
+	}
+	r.work()
+	end := trace.Now()
+	pass := trace.Pass{Batch: len(r.batch.Tokens), Requests: len(items), Start: start}
+	first, last := r.ops.Ops[0], r.ops.Ops[len(r.ops.Ops)-1]
+	pass.Dur = last.Start + last.Dur - start
+	for _, it := range items {
+		w := it.Seq.Trace
+		if !w.On() {
+			continue
+		}
+		launch := w.BeginAt(trace.StepLaunch, start)
+		launch.Set("in", fmt.Sprintf("%d tokens of %d sequences", pass.Batch, pass.Requests))
+		launch.Set("out", fmt.Sprintf("%d ops for %d workers", len(r.ops.Ops), r.ops.Workers))
+		launch.EndAt(first.Start)
+		pass.Index, pass.Kind, pass.Tokens = it.Seq.Passes, it.Kind(), it.N
+		w.Recorder().Pass(&r.ops, pass)
+		done := w.BeginAt(trace.StepPassDone, last.Start+last.Dur)
+		done.Set("in", fmt.Sprintf("%d workers at the last barrier", r.ops.Workers))
+		done.Set("out", fmt.Sprintf("%d rows of %d logits", len(r.batch.Out), r.g.Vocab))
+		done.EndAt(end)
+	}
+	return nil
+}
+
+// work fills what each op moved and computed, derived from its shapes.
+func (r *Runner) work() {
+	shape := r.batch.Shape(r.be.KVBytes())
+	for i, n := range r.g.Nodes {
+		w := n.Work(r.g, shape)
+		r.ops.Ops[i].Bytes, r.ops.Ops[i].Flops = w.Bytes, w.Flops
+	}
+}

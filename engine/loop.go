@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"fmt"
+	"log"
+
+	"glassbox/engine/sched"
+	"glassbox/trace"
+)
+
+// loop is the step loop. Each turn takes new requests in, drops those whose client has gone, plans a pass, runs it and
+// delivers a token to each request that finished its part.
+func (e *Engine) loop() {
+	defer close(e.done)
+	for e.ctx.Err() == nil {
+		if e.sched.Idle() {
+			select {
+			case a := <-e.submit:
+				e.take(a)
+			case <-e.ctx.Done():
+			}
+		}
+		e.drain()
+		e.dropGone()
+		e.sched.Admit()
+		e.count()
+		if items := e.sched.Plan(); len(items) > 0 {
+			e.pass(items)
+		}
+		e.count()
+	}
+	e.drain()
+	e.sched.All(func(q *sched.Sequence) { e.fail(q.Owner.(*answer), ErrClosed) })
+}
+
+// drain takes all waiting submissions in.
+func (e *Engine) drain() {
+	for {
+		select {
+		case a := <-e.submit:
+			e.take(a)
+		default:
+			return
+		}
+	}
+}
+
+// take ends a request's wait on the channel and puts it into the scheduler's queue.
+func (e *Engine) take(a *answer) {
+	now := trace.Now()
+	q := a.seq.Trace.BeginAt(trace.StepQueue, a.submitted)
+	q.Set("in", "a sequence on the loop's channel")
+	q.Set("out", "seen by the loop between two passes")
+	q.EndAt(now)
+	m := a.seq.Trace.Begin(trace.StepDrain)
+	e.stats.requests.Add(1)
+	e.stats.promptTokens.Add(int64(a.seq.Prompt))
+	if err := e.sched.Enqueue(a.seq); err != nil {
+		e.stats.failed.Add(1)
+		a.finish(Event{Err: err})
+	}
+	if m.On() {
+		running, waiting := e.sched.Counts()
+		m.Set("in", fmt.Sprintf("%d prompt tokens", a.seq.Prompt))
+		m.Set("out", fmt.Sprintf("in the queue: %d running, %d waiting", running, waiting))
+	}
+	m.End()
+}
+
+// dropGone ends requests whose context has ended, running or waiting.
+func (e *Engine) dropGone() {
+	e.sched.All(func(q *sched.Sequence) {
+		if a := q.Owner.(*answer); a.ctx.Err() != nil {
+			e.fail(a, a.ctx.Err())
+		}
+	})
+}
+
+// fail takes a request out and ends its stream with an error.
+func (e *Engine) fail(a *answer, err error) {
+	e.stats.failed.Add(1)
+	e.sched.Finish(a.seq)
+	a.finish(Event{Err: err})
+}
+
+// pass runs one pass and delivers its tokens. If the pass or one delivery breaks, the requests concerned fail and the
+// loop lives.
+func (e *Engine) pass(items []sched.Item) {
+	e.stats.passes.Add(1)
+	err := guard("pass", func() error { return e.run.Run(items) })
+	if err != nil {
+		log.Printf("glassbox: a pass of %d requests failed: %v", len(items), err)
+		for _, it := range items {
+			e.fail(it.Seq.Owner.(*answer), fmt.Errorf("the engine could not compute this request: %w", err))
+		}
+		return
+	}
+	row := 0
+	for _, it := range items {
+		e.sched.Ran(it)
+		if !it.Logits {
+			continue
+		}
+		a := it.Seq.Owner.(*answer)
+		ended := false
+		err := guard("delivery", func() error { ended = e.deliver(a, e.run.Logits(row)); return nil })
+		row++
+		switch {
+		case err != nil:
+			log.Printf("glassbox: request %s failed: %v", a.req.ID, err)
+			e.fail(a, fmt.Errorf("the engine could not deliver this request: %w", err))
+		case ended:
+			e.sched.Finish(a.seq)
+		}
+	}
+}
+
+// guard turns a panic into an error, so that one request cannot end the loop.
+func guard(what string, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error in %s: %v", what, p)
+		}
+	}()
+	return f()
+}
+
+// count publishes the loop's counters.
+func (e *Engine) count() {
+	running, waiting := e.sched.Counts()
+	e.stats.running.Store(int64(running))
+	e.stats.waiting.Store(int64(waiting + len(e.submit)))
+	e.stats.freePages.Store(int64(e.pool.Free()))
+}
