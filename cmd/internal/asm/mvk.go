@@ -1,0 +1,140 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// unpackK splits the packed 6-bit scales of Q4_K: lines at w+64 into sc (2 regs) and mn (2 regs).
+// c3f: 3f3f3f3f, c0f: 0f0f0f0f, c30: 30303030; t: scratch.
+func unpackK(w reg.GPVirtual, sc, mn [2]reg.VecPhysical, t, c3f, c0f, c30 reg.VecPhysical) {
+	VPANDD(at(w, 64), c3f, sc[0])
+	VPANDD(at(w, 128), c3f, mn[0])
+	VPANDD(at(w, 192), c0f, sc[1])
+	VMOVDQU32(at(w, 192), mn[1])
+	VPSRLD(U8(4), mn[1], mn[1])
+	VPANDD(c0f, mn[1], mn[1])
+	VPSRLD(U8(2), at(w, 64), t)
+	VPTERNLOGD(U8(0xf8), c30, t, sc[1])
+	VPSRLD(U8(2), at(w, 128), t)
+	VPTERNLOGD(U8(0xf8), c30, t, mn[1])
+}
+
+func mvQ4_K() {
+	consts := func() {
+		nibbleMasks()
+		bcast(0x3f3f3f3f, Z[27])
+		bcast(0x30303030, Z[26])
+		bcast(0xff, Z[25])
+	}
+	mv("mvQ4_K", 2304, x256, consts, func(w, x, pf reg.GPVirtual) {
+		for o := 0; o < 256; o += 64 {
+			fetch(w, pf, o)
+		}
+		sc, mn := [2]reg.VecPhysical{Z[0], Z[1]}, [2]reg.VecPhysical{Z[2], Z[3]}
+		t, t2, isum, m := Z[4], Z[5], Z[6], Z[7]
+		unpackK(w, sc, mn, t, Z[27], Z[30], Z[26])
+		zero(m) // mins: (hi << 7) + lo
+		VPDPBUSD_BCST(at(x, kS), mn[0], m)
+		VPDPBUSD_BCST(at(x, kS+4), mn[1], m)
+		VPSLLD(U8(7), m, m)
+		VPDPBUSD_BCST(at(x, kS+8), mn[0], m)
+		VPDPBUSD_BCST(at(x, kS+12), mn[1], m)
+		zero(isum)
+		for j := 0; j < 4; j++ {
+			lo, hi := Z[8+2*(j&1)], Z[9+2*(j&1)]
+			zero(lo)
+			zero(hi)
+			for l := 0; l < 8; l++ {
+				o := 256 + 512*j + 64*l
+				fetch(w, pf, o)
+				a, c := Z[16+2*(l&3)], Z[17+2*(l&3)]
+				VPANDD(at(w, o), Z[30], a)
+				VPANDD(at(w, o), Z[31], c)
+				VPDPBUSD_BCST(at(x, kQ+64*j+4*l), a, lo)
+				VPDPBUSD_BCST(at(x, kQ+64*j+32+4*l), c, hi)
+			}
+			VPSRAD(U8(4), hi, hi)
+			scaleAdd(2*j, sc, lo, isum, t2)
+			scaleAdd(2*j+1, sc, hi, isum, t2)
+		}
+		fin32(at(w, 0), x, 0, isum, Z[28], t)
+		VCVTPH2PS(at(w, 32), t)
+		VMULPS_BCST(at(x, kD), t, t)
+		VCVTDQ2PS(m, m)
+		VFNMADD231PS(m, t, Z[28])
+	})
+}
+
+// scaleAdd does isum += scale k * acc; the scales of a row are bytes of sc, Z25 holds ff.
+func scaleAdd(k int, sc [2]reg.VecPhysical, acc, isum, t reg.VecPhysical) {
+	if k&3 == 0 {
+		VPANDD(Z[25], sc[k/4], t)
+	} else {
+		VPSRLD(U8(uint8(8*(k&3))), sc[k/4], t)
+		if k&3 != 3 {
+			VPANDD(Z[25], t, t)
+		}
+	}
+	VPMULLD(t, acc, acc)
+	VPADDD(acc, isum, isum)
+}
+
+func mvQ6_K() {
+	consts := func() { bcast(0x0f0f0f0f, Z[30]); bcast(0x30303030, Z[31]) }
+	mv("mvQ6_K", 3392, x256, consts, func(w, x, pf reg.GPVirtual) {
+		for o := 0; o < 320; o += 64 {
+			fetch(w, pf, o)
+		}
+		isum, t, t2 := Z[0], Z[1], Z[2]
+		zero(isum)
+		for n := 0; n < 2; n++ {
+			for is := 0; is < 2; is++ {
+				// 4 runs of 16 weights: scale index 8n+is+2r, weights 128n+32r+16is
+				acc := Z[4+4*is : 8+4*is]
+				for r := 0; r < 4; r++ {
+					VPBROADCASTD(at(x, kC+4*(8*n+is+2*r)), acc[r])
+				}
+				for g := 0; g < 4; g++ {
+					o := 320 + 192*(8*n+4*is+g)
+					fetch(w, pf, o)
+					fetch(w, pf, o+64)
+					fetch(w, pf, o+128)
+					q := [6]reg.VecPhysical(Z[12:18])
+					if g&1 == 1 {
+						q = [6]reg.VecPhysical(Z[18:24])
+					}
+					sixBits(w, o, q)
+					for r := 0; r < 4; r++ {
+						VPDPBUSD_BCST(at(x, kQ+128*n+32*r+16*is+4*g), q[r], acc[r])
+					}
+				}
+				for r := 0; r < 4; r++ {
+					VPMOVSXBD(at(w, 64+16*(8*n+is+2*r)), t)
+					VPMULLD(t, acc[r], acc[r])
+					VPADDD(acc[r], isum, isum)
+				}
+			}
+		}
+		fin32(at(w, 0), x, 0, isum, Z[28], t2)
+	})
+}
+
+// sixBits merges the lines ql, ql+32, qh at w+o into q[0..3], bytes of 6 bits. q[4], q[5]: scratch; Z30 0f, Z31 30.
+func sixBits(w reg.GPVirtual, o int, q [6]reg.VecPhysical) {
+	VPANDD(at(w, o), Z[30], q[0])
+	VPANDD(at(w, o+64), Z[30], q[1])
+	VPSRLD(U8(4), at(w, o), q[2])
+	VPSRLD(U8(4), at(w, o+64), q[3])
+	VMOVDQU32(at(w, o+128), q[4])
+	VPANDD(Z[30], q[2], q[2])
+	VPANDD(Z[30], q[3], q[3])
+	VPSLLD(U8(4), q[4], q[5])
+	VPTERNLOGD(U8(0xf8), Z[31], q[5], q[0])
+	VPSLLD(U8(2), q[4], q[5])
+	VPTERNLOGD(U8(0xf8), Z[31], q[5], q[1])
+	VPTERNLOGD(U8(0xf8), Z[31], q[4], q[2])
+	VPSRLD(U8(2), q[4], q[5])
+	VPTERNLOGD(U8(0xf8), Z[31], q[5], q[3])
+}

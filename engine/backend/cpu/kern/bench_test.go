@@ -1,0 +1,120 @@
+package kern
+
+import (
+	"fmt"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"glassbox/engine/tensor"
+)
+
+var benchTypes = []tensor.Type{tensor.Q4_0, tensor.Q4_1, tensor.Q8_0, tensor.Q4_K, tensor.Q6_K, tensor.F16, tensor.Q5_K}
+
+// BenchmarkMatVec multiplies one token from L2 (1 MiB and less), and from memory (64 MiB); BenchmarkReadRoof says what
+// reading alone can do there.
+func BenchmarkMatVec(b *testing.B) {
+	for _, v := range Features() {
+		for _, ty := range benchTypes {
+			for _, rows := range []int{256, 65536} {
+				if rows > 256 && (v == "generic" || formIn(b, v, ty) == Rows) {
+					continue // the point of the big one is memory
+				}
+				b.Run(fmt.Sprintf("%s/%v/rows=%d", v, ty, rows), func(b *testing.B) { benchMul(b, v, ty, rows, 2048, 1) })
+			}
+		}
+	}
+}
+
+// formIn returns the form of a type in a variant.
+func formIn(b *testing.B, variant string, t tensor.Type) Form {
+	require.NoError(b, Select(variant))
+	defer func() { require.NoError(b, Select("")) }()
+	return FormOf(t)
+}
+
+// BenchmarkMatMat multiplies batches.
+func BenchmarkMatMat(b *testing.B) {
+	for _, v := range Features() {
+		for _, ty := range benchTypes {
+			for _, n := range []int{4, 8, 12, 48} {
+				if v == "generic" && n != 8 {
+					continue
+				}
+				b.Run(fmt.Sprintf("%s/%v/n=%d", v, ty, n), func(b *testing.B) { benchMul(b, v, ty, 1536, 576/ty.BlockSize()*ty.BlockSize(), n) })
+			}
+		}
+	}
+}
+
+func benchMul(b *testing.B, variant string, ty tensor.Type, rows, cols, n int) {
+	require.NoError(b, Select(variant))
+	defer func() { require.NoError(b, Select("")) }()
+	rnd := newRand(1)
+	src := make([]byte, rows*ty.RowBytes(cols))
+	one := randomRows(ty, 1, cols, rnd)
+	for r := range rows {
+		copy(src[r*len(one):], one)
+	}
+	m := pack(ty, rows, cols, src)
+	ld := padTo(cols, 256)
+	x, y, scratch := randomX(n, cols, ld, rnd), make([]float32, n*m.Pairs*Pair), make([]byte, m.Scratch())
+	q := m.Quant()
+	in := Input{F: x, LD: ld, N: n, Q: make([]byte, n*q.Size(cols))}
+	if q != AsFloat {
+		q.Quantise(in.Q, x, ld, cols, n, 0, q.Tiles(n), make([]byte, MaxT*q.Size(cols)))
+	}
+	b.SetBytes(int64(len(src)))
+	for b.Loop() {
+		m.Mul(y, m.Pairs*Pair, in, 0, m.Pairs, scratch)
+	}
+	b.ReportMetric(2*float64(rows*cols*n)*float64(b.N)/b.Elapsed().Seconds()/1e12, "TOP/s")
+}
+
+func BenchmarkReadRoof(b *testing.B) {
+	for _, size := range []int{256 << 10, 64 << 20} {
+		buf := make([]byte, size)
+		for i := range buf {
+			buf[i] = 1
+		}
+		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
+			b.SetBytes(int64(ReadRoof(buf)))
+			for b.Loop() {
+				ReadRoof(buf)
+			}
+		})
+	}
+}
+
+// BenchmarkAttention reads 1024 tokens of keys, or values, of one head for 3 rows (decode) and 6 (prefill).
+func BenchmarkAttention(b *testing.B) {
+	for _, v := range Features() {
+		require.NoError(b, Select(v))
+		const dim, tokens = 64, 1024
+		c := newCache(dim, tokens, 1)
+		for _, rows := range []int{3, 6} {
+			q, s, out := randomX(rows, dim, dim, newRand(1)), make([]float32, rows*tokens), make([]float32, rows*dim)
+			b.Run(fmt.Sprintf("%s/scores/rows=%d", v, rows), func(b *testing.B) {
+				for b.Loop() {
+					Scores(s, tokens, q, dim, c.pages, c.keys, rows, dim, 0.125)
+				}
+				b.ReportMetric(2*float64(rows*dim*tokens)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gflop/s")
+			})
+			b.Run(fmt.Sprintf("%s/mix/rows=%d", v, rows), func(b *testing.B) {
+				for b.Loop() {
+					Mix(out, dim, s, tokens, c.pages, c.values, rows, tokens, dim, 2*dim)
+				}
+				b.ReportMetric(2*float64(rows*dim*tokens)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gflop/s")
+			})
+		}
+		s := make([]float32, tokens)
+		b.Run(v+"/softmax", func(b *testing.B) {
+			b.SetBytes(tokens * int64(unsafe.Sizeof(s[0])))
+			for b.Loop() {
+				Softmax(s, 0, tokens)
+			}
+		})
+	}
+	require.NoError(b, Select(""))
+}

@@ -1,0 +1,122 @@
+package kern
+
+import "unsafe"
+
+// Quantised inputs. Blocks of 32 (x32 bytes a token): T f32 d, T i32 -sum, T f32 d*sum, 8xT dwords of 4 int8.
+// Super-blocks of 256 (x256 bytes a token): T f32 d, 4xT dwords of halves of the sums of 32 (hi 0-3, hi 4-7, lo 0-3,
+// lo 4-7), 16xT i32 -32*sum16, 64xT dwords. T is the token tile. d = max|x|/127, q = round(x/d), nearest even.
+const (
+	x32  = 44
+	x256 = 340
+)
+
+// few is the batch below which a mat-vec for each token beats the mat-mat.
+const few = 8
+
+// tileOf returns the tokens of one tile of a batch of n.
+func tileOf(f Form, n int) int {
+	if n < few || !f.Packed() {
+		return 1
+	}
+	return cur.tile
+}
+
+// Quant says how a matrix wants its input: matrices of equal Quant share a quantised input.
+type Quant uint8
+
+// Kinds of input.
+const (
+	AsFloat Quant = iota
+	Per32
+	Per256
+)
+
+// Quant returns how m wants its input.
+func (m *Mat) Quant() Quant {
+	switch {
+	case !m.Form.Packed():
+		return AsFloat
+	case info[m.Form].k:
+		return Per256
+	}
+	return Per32
+}
+
+// Size returns the bytes of one quantised token of cols values.
+func (q Quant) Size(cols int) int {
+	switch q {
+	case Per32:
+		return (cols + 63) / 64 * 2 * x32
+	case Per256:
+		return (cols + 255) / 256 * x256
+	}
+	return 0
+}
+
+// Tiles returns how many pieces Quantise has for a batch of n tokens.
+func (q Quant) Tiles(n int) int {
+	t := q.tile(n)
+	return (n + t - 1) / t
+}
+
+func (q Quant) tile(n int) int {
+	if n < few {
+		return 1
+	}
+	return cur.tile
+}
+
+// Quantise fills pieces [t0, t1) of dst from x: n rows of cols values, ld floats apart, padded with zeros to a multiple of
+// Pad. Pieces may be done at the same time by different threads. scratch holds MaxT*Size(cols) bytes.
+func (q Quant) Quantise(dst []byte, x []float32, ld, cols, n, t0, t1 int, scratch []byte) {
+	size, T := q.Size(cols), q.tile(n)
+	for t := t0; t < t1; t++ {
+		k := min(T, n-t*T)
+		out := dst[t*T*size : (t*T+k)*size]
+		if k == 1 {
+			q.row(out, x[t*T*ld:], cols)
+			continue
+		}
+		for i := range k {
+			q.row(scratch[i*size:(i+1)*size], x[(t*T+i)*ld:], cols)
+		}
+		tile(out, scratch[:k*size], k)
+	}
+}
+
+// row quantises one token.
+func (q Quant) row(dst []byte, x []float32, cols int) {
+	if q == Per256 {
+		n := (cols + 255) / 256
+		_, _ = dst[n*x256-1], x[n*256-1]
+		cur.quant256(&dst[0], &x[0], n)
+		return
+	}
+	n := (cols + 63) / 64 * 2
+	_, _ = dst[n*x32-1], x[n*32-1]
+	cur.quant32(&dst[0], &x[0], n)
+}
+
+// tile merges T quantised tokens, one after the other in src, dword by dword.
+func tile(dst, src []byte, T int) {
+	n := len(src) / 4 / T
+	s, d := dwords(src), dwords(dst)
+	done := 0
+	if f := cur.interleave[T]; f != nil && n >= 16 {
+		done = n / 16 * 16
+		f(&dst[0], &src[0], 4*n, n/16)
+	}
+	for j := range T {
+		r := s[j*n : (j+1)*n]
+		for i := done; i < n; i++ {
+			d[i*T+j] = r[i]
+		}
+	}
+}
+
+func dwords(b []byte) []uint32 {
+	if len(b) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*uint32)(unsafe.Pointer(&b[0])), len(b)/4)
+}

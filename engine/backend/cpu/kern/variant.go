@@ -1,0 +1,115 @@
+package kern
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kernels' arguments are pointers and counts, the same in all variants: see the twins in go*.go for what each does.
+type (
+	mvFunc    = func(dst *float32, w, x *byte, units, groups, pf int)
+	mmFunc    = func(y *float32, ldy int, w *byte, ws int, x *byte, units int) // two groups, ws bytes apart
+	mm1Func   = func(y *float32, ldy int, w *byte, x *byte, units int)         // one group
+	unpkFunc  = func(dst, src *byte, units int)
+	quantFunc = func(dst *byte, x *float32, blocks int)
+	leaveFunc = func(dst, src *byte, stride, n16 int)
+	dotFunc   = func(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+	qkFunc    = func(s *float32, lds int, q *float32, ldq int, pages *uintptr, off int, n int, dim16 int, scale float32)
+	pvFunc    = func(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
+	threeFunc = func(y, a, b *float32, n16 int)
+)
+
+// kernels is one variant.
+type kernels struct {
+	name       string
+	features   []string // what the CPU must have
+	has        bool
+	tile       int          // tokens of a tile of quantised inputs; 1: mat-vec only
+	mv         [Rows]mvFunc // nil: no kernel for this form
+	unpack     [Rows]unpkFunc
+	mm         [Rows][MaxT + 1]mmFunc
+	mm1        [Rows][MaxT + 1]mm1Func
+	quant32    quantFunc
+	quant256   quantFunc
+	interleave [MaxT + 1]leaveFunc
+	dotRows    int
+	dot        [Rows][]dotFunc // by tokens
+	qk         []qkFunc        // by rows
+	pv16, pv64 []pvFunc        // by rows, for 16 and 64 dims
+	softmax    func(s *float32, n16 int, scale float32)
+	sumSquares func(x *float32, n16 int) float32
+	scaleMul   func(y, x, w *float32, n16 int, s float32)
+	siluMul    threeFunc
+	geluMul    threeFunc
+	ropePairs  threeFunc // x, cos, sin
+	ropeHalves threeFunc
+	add        threeFunc
+	toHalf     func(dst *uint16, src *float32, n16 int)
+	keyColumn  func(dst *uint16, src *float32, n8 int)
+	spin       func(p *uint32, old uint32, n int) bool
+}
+
+// cur is the variant in use; variants lists all that are built in, best first.
+var (
+	variants = builtVariants()
+	cur      = best()
+)
+
+func best() *kernels {
+	for _, v := range variants {
+		if v.has {
+			return v
+		}
+	}
+	return variants[len(variants)-1]
+}
+
+// Variant returns the name of the variant in use: "avx512-vnni", "avx2" or "generic".
+func Variant() string { return cur.name }
+
+// Features returns the names of the variants that run on this CPU, best first.
+func Features() []string {
+	var names []string
+	for _, v := range variants {
+		if v.has {
+			names = append(names, v.name)
+		}
+	}
+	return names
+}
+
+// Select takes a variant by name, "" for the best. Call it before weights are packed; not while kernels run.
+func Select(name string) error {
+	if name == "" {
+		cur = best()
+		return nil
+	}
+	for _, v := range variants {
+		if v.name == name && v.has {
+			cur = v
+			return nil
+		}
+	}
+	return fmt.Errorf("cpu features: wanted one of %s (what this CPU and build have), found %q: choose one of them or leave the choice out", strings.Join(Features(), ", "), name)
+}
+
+// goKernels is the plain Go variant.
+func goKernels() *kernels {
+	k := &kernels{
+		name: "generic", has: true, tile: 1,
+		quant32: quant32Go, quant256: quant256Go,
+		dotRows: 1,
+		qk:      []qkFunc{nil, qkGo},
+		pv16:    []pvFunc{nil, pvGo},
+		softmax: softmaxGo, sumSquares: sumSquaresGo, scaleMul: scaleMulGo, siluMul: siluMulGo, geluMul: geluMulGo,
+		ropePairs: ropePairsGo, ropeHalves: ropeHalvesGo, add: addGo,
+		toHalf: toHalfGo, keyColumn: keyColumnGo, spin: spinGo,
+	}
+	for f := Q4_0; f <= Q6_K; f++ {
+		k.mv[f] = mvGo(f)
+	}
+	for f := F32; f <= BF16; f++ {
+		k.dot[f] = []dotFunc{nil, dotGo(f)}
+	}
+	return k
+}
