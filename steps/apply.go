@@ -1,0 +1,199 @@
+package steps
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"glassbox/trace/file"
+)
+
+// pageTokens is how many positions a page of the KV cache holds in this engine; a recording does not say.
+const pageTokens = 16
+
+// ValuesOf reads what a recording's header says of the model and of what ran it.
+func ValuesOf(rec *file.Recording) Values {
+	v := Values{
+		Layers: rec.Model.Layers, Heads: rec.Model.Heads, KVHeads: rec.Model.KVHeads, Width: rec.Model.Width,
+		HeadDim: rec.Model.HeadDim, FFN: rec.Model.FFN, Vocab: rec.Model.Vocab, Threads: rec.Device.Threads, Backend: backendOf(rec),
+	}
+	if v.HeadDim == 0 && v.Heads > 0 {
+		v.HeadDim = v.Width / v.Heads
+	}
+	if rec.Engine.Name == "glassbox" {
+		v.PageTokens = pageTokens
+	}
+	return v
+}
+
+// backendOf returns the name of the backend that ran, from the functions that did, else from the device.
+func backendOf(rec *file.Recording) string {
+	for _, refs := range rec.RawSources {
+		for _, r := range refs {
+			if b := backendIn(r.File); b != "" {
+				return b
+			}
+		}
+	}
+	if rec.Device.Kind == "emulated" {
+		return "cuda"
+	}
+	return rec.Device.Kind
+}
+
+// backendIn returns the backend whose package a path or symbol is in, "" for none.
+func backendIn(s string) string {
+	_, rest, ok := strings.Cut(s, "engine/backend/")
+	if !ok {
+		return ""
+	}
+	if i := strings.IndexAny(rest, "/."); i > 0 && !strings.HasSuffix(rest[:i], "backend") {
+		return rest[:i]
+	}
+	return ""
+}
+
+// Apply lays the catalogue over the recording: it sets the walk, one step for each page, and the loops. A step that the
+// recording has no span of has count 0 and says why in its text.
+func (c *Catalogue) Apply(rec *file.Recording) {
+	v := ValuesOf(rec)
+	spans := map[string][]int{}
+	for i := range rec.Spans {
+		spans[rec.Spans[i].Step] = append(spans[rec.Spans[i].Step], i)
+	}
+	rec.Walk = make([]file.Step, len(c.Steps))
+	rec.Loops = nil
+	before := ""
+	for i, s := range c.Steps {
+		w := &rec.Walk[i]
+		*w = c.words(s, v)
+		w.Sources = c.sourcesOf(s, v, rec)
+		w.Source = w.Sources[0]
+		w.Spans = spans[s.ID]
+		w.Count = len(w.Spans)
+		for _, n := range w.Spans {
+			w.TimeNs += rec.Spans[n].DurNs
+		}
+		if w.Count > 0 {
+			w.In, w.Out = c.inOut(rec, w.Spans, s, v, before)
+		} else {
+			w.Text += "\nNot reached: " + whyNot(s, rec)
+		}
+		if over, to := cutPair(s.Loop); to != "" {
+			rec.Loops = append(rec.Loops, file.Loop{Over: over, From: s.ID, To: to})
+		}
+		before = v.Fill(s.HandsOn)
+	}
+}
+
+// words is the step as the page has it.
+func (c *Catalogue) words(s *Step, v Values) file.Step {
+	w := file.Step{
+		ID: s.ID, Title: s.Title, Stage: s.Stage, Lane: s.Lane, Text: c.Text(s, v), Form: s.Form, Role: s.Role, Group: s.Group,
+		Label: s.Label, Short: v.Fill(s.Short), Body: v.Fill(s.Body), HandsOn: v.Fill(s.HandsOn), Wrong: v.Fill(s.Wrong), Link: s.Link,
+	}
+	if name, by := cutPair(s.Hand); name != "" {
+		w.Hand = &file.Hand{Name: name, By: by}
+	}
+	return w
+}
+
+// inOut returns what the step's first span took and handed on. An op's span has no words of its own: it takes and gives
+// what the page says.
+func (c *Catalogue) inOut(rec *file.Recording, spans []int, s *Step, v Values, before string) (in, out string) {
+	first := &rec.Spans[spans[0]]
+	in, _ = first.Attrs["in"].(string)
+	out, _ = first.Attrs["out"].(string)
+	if in == "" && s.Op != "" {
+		if in = v.Fill(s.Takes); in == "" {
+			in = before
+		}
+	}
+	if out == "" && s.Op != "" {
+		out = v.Fill(s.HandsOn)
+	}
+	return in, out
+}
+
+// whyNot says why the recording has no span of a step.
+func whyNot(s *Step, rec *file.Recording) string {
+	switch {
+	case s.Unreached != "":
+		return s.Unreached
+	case rec.Partial:
+		return "The recording ends before this step."
+	case rec.Request.Error != "":
+		return "The request failed before this step."
+	}
+	return "This request did not come here."
+}
+
+// sourcesOf returns where the step was done. In a recording of this process these are the very lines that ran, the line
+// in the page's own symbol first; then come the page's other functions, and the kernels. There is at least one.
+func (c *Catalogue) sourcesOf(s *Step, v Values, rec *file.Recording) []file.Source {
+	refs := slices.Clone(rec.RawSources[s.ID])
+	slices.SortStableFunc(refs, func(a, b file.SourceRef) int { return rank(s, a) - rank(s, b) })
+	var list []file.Source
+	ranIn := map[string]bool{} // backends
+	for _, r := range refs {
+		src, _ := c.sources.Find(r.Func, r.File, r.Line)
+		list = addSource(list, src, true)
+		ranIn[backendIn(r.File)] = true
+	}
+	for _, symbol := range append([]string{s.Symbol}, s.Also...) {
+		symbol = v.symbol(symbol)
+		if b := backendIn(symbol); b != "" && (b != v.Backend || ranIn[b]) {
+			continue
+		}
+		src, _ := c.sources.Find(symbol, "", 0)
+		list = addSource(list, src, false)
+	}
+	for _, k := range c.kernels(s, v, rec) {
+		list = addSource(list, k, false)
+	}
+	return list
+}
+
+// rank puts the lines of the page's symbol before others, and functions of a backend last.
+func rank(s *Step, r file.SourceRef) int {
+	dir, name, _ := cutSymbol(r.Func)
+	switch {
+	case module+"/"+dir+"."+name == s.Symbol:
+		return 0
+	case backendIn(r.File) != "":
+		return 2
+	}
+	return 1
+}
+
+// addSource appends a source. A line that ran is added unless that line is there; a function unless any line of it is.
+func addSource(list []file.Source, src file.Source, line bool) []file.Source {
+	for _, have := range list {
+		if have.Path == src.Path && have.Symbol == src.Symbol && (!line || have.Line == src.Line) {
+			return list
+		}
+	}
+	return append(list, src)
+}
+
+// kernels returns the assembly of the kernels that the step's spans name: "mvQ4_1 avx512" is routine mvQ4_1, in any
+// folder of the backend.
+func (c *Catalogue) kernels(s *Step, v Values, rec *file.Recording) []file.Source {
+	if s.Op == "" || c.sources == nil {
+		return nil
+	}
+	var out []file.Source
+	seen := map[string]bool{}
+	for i := range rec.Spans {
+		k := rec.Spans[i].Kernel
+		if rec.Spans[i].Step != s.ID || k == "" || seen[k] {
+			continue
+		}
+		seen[k] = true
+		name, _, _ := strings.Cut(k, " ")
+		if src, ok := c.sources.Assembly(path.Join("engine/backend", v.Backend), name); ok {
+			out = append(out, src)
+		}
+	}
+	return out
+}

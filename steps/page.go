@@ -1,0 +1,174 @@
+package steps
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// Step is a page of the catalogue. Words may hold placeholders such as {width}; Fill puts values in.
+type Step struct {
+	File   string // "catalog/glassbox/01-first_byte.md"
+	Number int    // from 1, in the order of the walk
+
+	ID        string // short and stable; spans name it
+	Title     string
+	Stage     string   // receive, schedule, compute, deliver
+	Lane      string   // the thread or process it runs in
+	Op        string   // the op of the forward pass that this step is, or
+	Span      string   // the kind of span that it is
+	Symbol    string   // the function that does it, as Go's runtime writes it
+	Also      []string // more functions that take part; for an op the backend's
+	Form      string   // what the request is here: one of Forms
+	Label     string   // for the map, at most 12 characters
+	Short     string   // one line
+	HandsOn   string   // what the next step gets
+	Takes     string   // what it gets itself, where that is not what the step before hands on
+	Wrong     string   // what people get wrong: "That …", and then what is the case
+	Link      string   // where to go deeper
+	Role      string   // on the map: residual, add, op or plain
+	Group     string   // steps of one group work on the same input
+	Hand      string   // the hand-over to the next lane, "queue, channel": its name, and by what
+	Loop      string   // "tokens, plan_pass": over what the walk goes round, and the step it goes back to
+	Unreached string   // why a request may pass this step by
+
+	Body string // plain text
+	HTML string // the body as safe HTML
+
+	lines map[string]int // of the keys in the file
+}
+
+// Forms are what a request can be at a step.
+var Forms = []string{"bytes", "json", "text", "ids", "pages", "vector", "scores", "logits", "piece"}
+
+var (
+	stages = []string{"receive", "schedule", "compute", "deliver"}
+	roles  = []string{"", "residual", "add", "op", "plain"}
+)
+
+// maxLabel is how many characters of a label the map has room for.
+const maxLabel = 12
+
+// text keys of the front matter and where they go; those with must have to be there.
+var keys = map[string]struct {
+	must  bool
+	field func(*Step) *string
+}{
+	"id":        {true, func(s *Step) *string { return &s.ID }},
+	"title":     {true, func(s *Step) *string { return &s.Title }},
+	"stage":     {true, func(s *Step) *string { return &s.Stage }},
+	"lane":      {true, func(s *Step) *string { return &s.Lane }},
+	"symbol":    {true, func(s *Step) *string { return &s.Symbol }},
+	"form":      {true, func(s *Step) *string { return &s.Form }},
+	"label":     {true, func(s *Step) *string { return &s.Label }},
+	"short":     {true, func(s *Step) *string { return &s.Short }},
+	"hands_on":  {true, func(s *Step) *string { return &s.HandsOn }},
+	"wrong":     {true, func(s *Step) *string { return &s.Wrong }},
+	"op":        {false, func(s *Step) *string { return &s.Op }},
+	"span":      {false, func(s *Step) *string { return &s.Span }},
+	"takes":     {false, func(s *Step) *string { return &s.Takes }},
+	"link":      {false, func(s *Step) *string { return &s.Link }},
+	"role":      {false, func(s *Step) *string { return &s.Role }},
+	"group":     {false, func(s *Step) *string { return &s.Group }},
+	"hand":      {false, func(s *Step) *string { return &s.Hand }},
+	"loop":      {false, func(s *Step) *string { return &s.Loop }},
+	"unreached": {false, func(s *Step) *string { return &s.Unreached }},
+}
+
+// readPage reads one file: front matter between two lines of "---", then Markdown. Errors name file and line.
+func readPage(fsys fs.FS, file string) (*Step, error) {
+	data, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	lines := strings.Split(string(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))), "\n")
+	s := &Step{File: file, lines: map[string]int{}}
+	if lines[0] != "---" {
+		return nil, fmt.Errorf("%s:1: wanted \"---\" and front matter, found %q", file, lines[0])
+	}
+	end := 0
+	for i, line := range lines[1:] {
+		if line == "---" {
+			end = i + 1
+			break
+		}
+		if err := s.readKey(line, i+2); err != nil {
+			return nil, err
+		}
+	}
+	if end == 0 {
+		return nil, fmt.Errorf("%s:%d: wanted \"---\" at the end of the front matter, found the end of the file", file, len(lines))
+	}
+	body := strings.Join(lines[end+1:], "\n")
+	if s.HTML, s.Body, err = markdown(body); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", file, end+2, err)
+	}
+	return s, s.check(end + 1)
+}
+
+// readKey reads a line "key: value" of the front matter.
+func (s *Step) readKey(line string, n int) error {
+	key, value, ok := strings.Cut(line, ": ")
+	value = strings.TrimSpace(value)
+	if !ok || value == "" {
+		return fmt.Errorf("%s:%d: wanted \"key: value\", found %q", s.File, n, line)
+	}
+	if _, twice := s.lines[key]; twice {
+		return fmt.Errorf("%s:%d: key %s: is here twice; the first is on line %d", s.File, n, key, s.lines[key])
+	}
+	s.lines[key] = n
+	if key == "also" {
+		s.Also = strings.Fields(strings.ReplaceAll(value, ",", " "))
+		return nil
+	}
+	k, known := keys[key]
+	if !known {
+		return fmt.Errorf("%s:%d: key %s: there is no such key; wanted one of %s", s.File, n, key, keyList())
+	}
+	*k.field(s) = value
+	return nil
+}
+
+// check looks at the values; end is the line where the front matter ends.
+func (s *Step) check(end int) error {
+	for _, key := range sortedKeys() {
+		if k := keys[key]; k.must && *k.field(s) == "" {
+			return fmt.Errorf("%s:%d: key %s: is missing", s.File, end, key)
+		}
+	}
+	switch {
+	case (s.Op == "") == (s.Span == ""):
+		return fmt.Errorf("%s:%d: wanted one of the keys op and span", s.File, end)
+	case !contains(stages, s.Stage):
+		return s.fail("stage", "one of "+strings.Join(stages, ", "), s.Stage)
+	case !contains(Forms, s.Form):
+		return s.fail("form", "one of "+strings.Join(Forms, ", "), s.Form)
+	case !contains(roles, s.Role):
+		return s.fail("role", "one of residual, add, op, plain", s.Role)
+	case s.Loop != "" && !strings.HasPrefix(s.Loop, "layers, ") && !strings.HasPrefix(s.Loop, "tokens, "):
+		return s.fail("loop", "layers or tokens, and the id of a step", s.Loop)
+	case len([]rune(s.Label)) > maxLabel:
+		return s.fail("label", fmt.Sprintf("at most %d characters", maxLabel), s.Label)
+	case s.Link != "" && !strings.HasPrefix(s.Link, "https://"):
+		return s.fail("link", "an address that begins with https://", s.Link)
+	case s.Body == "":
+		return fmt.Errorf("%s:%d: the text is missing", s.File, end+1)
+	}
+	for key, n := range s.lines {
+		if key == "also" || key == "symbol" {
+			continue // these know {backend} only; resolving them tells
+		}
+		if name := unknownPlaceholder(*keys[key].field(s)); name != "" {
+			return fmt.Errorf("%s:%d: key %s: there is no placeholder %s", s.File, n, key, name)
+		}
+	}
+	if name := unknownPlaceholder(s.Body); name != "" {
+		return fmt.Errorf("%s:%d: there is no placeholder %s", s.File, end+1, name)
+	}
+	return nil
+}
+
+func (s *Step) fail(key, wanted, found string) error {
+	return fmt.Errorf("%s:%d: %s: wanted %s, found %q", s.File, s.lines[key], key, wanted, found)
+}
