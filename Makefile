@@ -1,0 +1,138 @@
+# What can be done with a checkout. `make help` lists it. No target needs anything from standard input.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+MAKEFLAGS   += --no-builtin-rules --no-print-directory
+
+TEMPL       := github.com/a-h/templ/cmd/templ@v0.3.1118
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+OPENAI_PY   := 3.57.0
+PLATFORMS   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+# Go code of the main module lies in these folders; the others hold data.
+GO_DIRS     := $(wildcard trace engine web steps static cmd docs)
+# Packages with goroutines, whose tests use small models or none: the race detector makes code about ten times slower.
+RACE        := $(patsubst %,./%/...,$(wildcard trace engine/kv engine/sched engine/spec engine/sample engine/exec engine/capture engine/openai web steps cmd/internal/bench))
+# Modules of their own: their dependencies stay out of the binary's go.mod.
+MODULES     := $(filter-out ./go.mod,$(shell find . -name go.mod -not -path '*/node_modules/*' -not -path './vendor/*' -not -path '*/testdata/*' -not -path './.venv*'))
+# Folders with a package.json: what Node needs for tests only. Nothing of it is shipped.
+NODE_DIRS   := $(patsubst %/package.json,%,$(wildcard web/client/package.json web/e2e/package.json engine/openai/clienttest/package.json))
+
+# $(STEP) "what it does" command ...   prints the step, its time, and on failure one clear last line.
+STEP = bash -c 's=$$SECONDS; echo "==> $$0"; "$$@" </dev/null || { c=$$?; echo "FAILED: $$0 (exit $$c after $$((SECONDS-s)) s)" >&2; exit 1; }; echo "    done in $$((SECONDS-s)) s"'
+
+.PHONY: help
+help: ## this list
+	@echo 'make TARGET, one of:'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | while IFS=$$'\t' read -r n d; do printf '  %-15s %s\n' "$$n" "$$d"; done
+	@echo
+	@echo 'To try it: go run ./cmd/glassbox'
+
+.PHONY: test
+test: ## install what the tests need, then run every check there is
+	@s=$$SECONDS; $(MAKE) deps fmt rules vet cross staticcheck fresh unit race modules client openai-clients && echo "all checks passed in $$((SECONDS-s)) s"
+
+.PHONY: quick
+quick: ## the checks worth running before every commit: format, rules, vet, unit tests
+	@$(MAKE) fmt rules vet unit
+
+# ---- what the tests need -------------------------------------------------------------------------------------------
+
+.PHONY: deps
+deps: ## install missing system, Python and Node packages (apt needs root)
+	@$(STEP) "system packages" bash -euc ' \
+	  miss=""; need() { command -v "$$1" >/dev/null || miss="$$miss $$2"; }; \
+	  need git git; need gcc "gcc libc6-dev"; need node nodejs; need npm npm; \
+	  for c in chromium chromium-browser google-chrome; do command -v $$c >/dev/null && found=1; done; [ -n "$${found:-}" ] || miss="$$miss chromium"; \
+	  python3 -c "import ensurepip, venv" 2>/dev/null || miss="$$miss python3 python3-venv"; \
+	  if [ -n "$$miss" ]; then \
+	    command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] || { echo "please install:$$miss"; exit 1; }; \
+	    export DEBIAN_FRONTEND=noninteractive; apt-get update -qq; apt-get install -y -qq --no-install-recommends $$miss >/dev/null; \
+	    echo "    installed:$$miss"; \
+	  fi'
+	@$(STEP) "Python: openai $(OPENAI_PY) in .venv" bash -euc ' \
+	  v() { .venv/bin/python -c "import openai; raise SystemExit(openai.__version__ != \"$(OPENAI_PY)\")" 2>/dev/null; }; \
+	  v || { python3 -m venv .venv; .venv/bin/python -m pip install -q --disable-pip-version-check openai==$(OPENAI_PY); v; }'
+	@for d in $(NODE_DIRS); do \
+	  $(STEP) "Node packages of $$d" bash -euc 'cd "$$0"; \
+	    [ node_modules/.ready -nt package.json ] || { npm install --no-audit --no-fund --loglevel=error; touch node_modules/.ready; }' "$$d"; done
+
+# ---- checks --------------------------------------------------------------------------------------------------------
+
+.PHONY: fmt
+fmt: ## is every Go file formatted?
+	@$(STEP) "gofmt" bash -euc 'bad=$$(gofmt -l $(GO_DIRS)); [ -z "$$bad" ] || { echo "not formatted (gofmt -w mends it):"; echo "$$bad"; exit 1; }'
+
+.PHONY: rules
+rules: ## the rules of the house: imports, package comments, lengths, forbidden texts
+	@$(STEP) "house rules" go test -count=1 ./cmd/internal/layers
+
+.PHONY: vet
+vet: ## go vet, also where there is no assembly
+	@$(STEP) "go vet" go vet ./...
+	@$(STEP) "go vet for arm64" env GOARCH=arm64 CGO_ENABLED=0 go vet ./engine/...
+
+.PHONY: cross
+cross: ## build the binary for every platform, without cgo
+	@for p in $(PLATFORMS); do $(STEP) "build for $$p" env CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} go build -o /dev/null ./cmd/glassbox; done
+
+.PHONY: staticcheck
+staticcheck: ## staticcheck over everything
+	@$(STEP) "staticcheck" go run $(STATICCHECK) ./...
+
+.PHONY: fresh
+fresh: ## do the generated files follow from their sources?
+	@$(STEP) "generated files are fresh" bash -euc 't=$$(mktemp -d); trap "rm -rf $$t" EXIT; \
+	  sums() { git ls-files -z --cached --others --exclude-standard -- . ":!vendor" | sort -z | xargs -0 sha256sum 2>/dev/null || true; }; \
+	  sums >$$t/before; $(MAKE) gen; sums >$$t/after; \
+	  diff $$t/before $$t/after >$$t/diff || { echo "these files changed; run make gen and commit them:"; sed -n "s/^> [0-9a-f]*/  /p" $$t/diff; exit 1; }'
+
+.PHONY: unit
+unit: ## go test ./...
+	@$(STEP) "go test ./..." go test -timeout 10m ./...
+
+.PHONY: race
+race: ## the race detector over packages with goroutines
+	@$(STEP) "race detector" env CGO_ENABLED=1 go test -race -timeout 10m $(RACE)
+
+.PHONY: modules
+modules: ## vet and test the nested modules (generators, pages in Chromium)
+	@for m in $(MODULES); do $(STEP) "module $${m%/go.mod}" bash -euc 'cd "$$(dirname "$$0")"; go vet ./...; go test ./...' "$$m"; done
+
+.PHONY: client
+client: ## TypeScript: type check and unit tests of the browser client
+	@if [ -f web/client/package.json ]; then \
+	  $(STEP) "TypeScript types" bash -euc 'cd web/client && npx --no-install tsc --noEmit -p .'; \
+	  $(STEP) "TypeScript unit tests" bash -euc 't=$$(mktemp -d); trap "rm -rf $$t" EXIT; (cd cmd/internal/bundle && go run . -tests "$$t"); node --test "$$t"/*.mjs'; fi
+
+.PHONY: openai-clients
+openai-clients: ## the official OpenAI clients for Python and Node against the server
+	@if [ -d engine/openai/clienttest ]; then \
+	  $(STEP) "official OpenAI clients" env PYTHON="$(CURDIR)/.venv/bin/python" go test -count=1 -tags clients -timeout 10m ./engine/openai/clienttest/...; fi
+
+# ---- generated files -----------------------------------------------------------------------------------------------
+
+.PHONY: gen
+gen: ## make all generated files: templ pages, assembly, the client's bundle
+	@if find web static -name '*.templ' 2>/dev/null | grep -q .; then $(STEP) "templ pages" go run $(TEMPL) generate -path web -log-level warn; fi
+	@$(STEP) "go generate (assembly, tables)" go generate ./...
+	@if [ -f web/client/src/glassbox.ts ]; then $(STEP) "client bundle" bash -euc 'cd cmd/internal/bundle && go run .'; fi
+
+# ---- measuring; bounds on time are held here and never by make test -----------------------------------------------------
+
+.PHONY: bench
+bench: ## ours beside llama.cpp on the same file, threads and lengths; fails when a bound is missed
+	@go run ./cmd/internal/peerbench $(BENCH_FLAGS)
+
+.PHONY: bench-web
+bench-web: ## how fast the pages are, in Chromium; fails when a bound is missed
+	@[ -d web/e2e/bench ] || { echo "bench-web: there is nothing to measure the pages with in this tree yet (web/e2e/bench)" >&2; exit 1; }
+	@cd web/e2e && go run ./bench $(BENCH_FLAGS)
+
+.PHONY: gpu-check
+gpu-check: ## the CUDA backend against the reference, on a machine with a GPU
+	@[ -d engine/backend/cuda ] || { echo "gpu-check: this tree has no CUDA backend yet (engine/backend/cuda), so nothing was checked" >&2; exit 1; }
+	@command -v nvidia-smi >/dev/null || { echo "gpu-check: no NVIDIA driver on this machine (nvidia-smi), so nothing was checked" >&2; exit 1; }
+	@$(STEP) "CUDA backend" go test -count=1 -tags cuda ./engine/backend/cuda/...
