@@ -127,12 +127,12 @@ func (v vec) qkDim(R, i int, k reg.GPVirtual, row func(r, off int) Mem) {
 	}
 }
 
-// attnPV makes attnPV{1,4}r1..: out[r][:16*vecs] = sum over n tokens of p[r][token] * v[token], in the order of the
+// attnPV makes attnPV{1,2,4}r1..: out[r][:16*vecs] = sum over n tokens of p[r][token] * v[token], in the order of the
 // tokens. A value page is [16 tokens][dim] f16, ldv bytes from token to token.
 func attnPV(v vec) {
 	widths := []int{1}
 	if v.avx512 {
-		widths = []int{1, 4}
+		widths = []int{1, 2, 4}
 	}
 	for _, vecs := range widths {
 		for R := 1; R <= v.rows(); R++ {

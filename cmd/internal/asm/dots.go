@@ -39,7 +39,17 @@ func dotKernel(v vec, form string, R, T int) {
 	if v.avx512 {
 		first = 16
 	}
+	ahead := GP64().(reg.GPVirtual) // the next R rows: one token reads weights from memory
+	if T == 1 {
+		LEAQ(Mem{Base: ldw, Index: ldw, Scale: 1}, ahead)
+		if R == 4 {
+			ADDQ(ahead, ahead)
+		}
+	}
 	loop("dot", n, func() {
+		for r := 0; r < R && T == 1; r++ {
+			PREFETCHT0(idx(w[r], ahead, 0))
+		}
 		for h := 0; h < P; h++ {
 			for r := 0; r < R; r++ {
 				loadAs(form, v, at(w[r], size*8*h), v.reg(first+r))

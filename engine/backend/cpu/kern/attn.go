@@ -7,18 +7,18 @@ import "glassbox/engine/tensor"
 // all layers and heads. The pages must not move: memory of the operating system, or of Go's heap, kept alive.
 
 // WriteKey rounds one token's key to float16 and writes it into its column: page is the key page from the token on.
-func WriteKey(page []uint16, key []float32) {
+func (k *Kernels) WriteKey(page []uint16, key []float32) {
 	n := len(key)
 	_ = page[PageTokens*(n-1)]
 	if n%8 != 0 {
 		keyColumnN(page, key)
 		return
 	}
-	cur.keyColumn(&page[0], &key[0], n/8)
+	k.keyColumn(&page[0], &key[0], n/8)
 }
 
 // WriteValue rounds one token's value to float16 and writes it into its row.
-func WriteValue(row []uint16, value []float32) {
+func (k *Kernels) WriteValue(row []uint16, value []float32) {
 	n := len(value)
 	_ = row[n-1]
 	if n%16 != 0 {
@@ -27,11 +27,11 @@ func WriteValue(row []uint16, value []float32) {
 		}
 		return
 	}
-	cur.toHalf(&row[0], &value[0], n/16)
+	k.toHalf(&row[0], &value[0], n/16)
 }
 
 // Scores: s[r*lds+j] = scale * q[r*ldq:][:dim] . key j, for rows of queries and whole pages of keys.
-func Scores(s []float32, lds int, q []float32, ldq int, pages []uintptr, off, rows, dim int, scale float32) {
+func (k *Kernels) Scores(s []float32, lds int, q []float32, ldq int, pages []uintptr, off, rows, dim int, scale float32) {
 	n := len(pages)
 	if n == 0 || rows == 0 {
 		return
@@ -43,15 +43,15 @@ func Scores(s []float32, lds int, q []float32, ldq int, pages []uintptr, off, ro
 		}
 		return
 	}
-	most := len(cur.qk) - 1
+	most := len(k.qk) - 1
 	for r := 0; r < rows; r += most {
-		cur.qk[min(most, rows-r)](&s[r*lds], 4*lds, &q[r*ldq], 4*ldq, &pages[0], off, n, dim/16, scale)
+		k.qk[min(most, rows-r)](&s[r*lds], 4*lds, &q[r*ldq], 4*ldq, &pages[0], off, n, dim/16, scale)
 	}
 }
 
 // Mix: out[r*ldo:][:dims] = sum over tokens j < n of p[r*ldp+j] * value j, for rows of weights, n > 0. off is the distance from
 // a page's address to the first of the dims wanted, ldv the bytes from token to token.
-func Mix(out []float32, ldo int, p []float32, ldp int, pages []uintptr, off, rows, n, dims, ldv int) {
+func (k *Kernels) Mix(out []float32, ldo int, p []float32, ldp int, pages []uintptr, off, rows, n, dims, ldv int) {
 	if n == 0 || rows == 0 {
 		return
 	}
@@ -62,15 +62,18 @@ func Mix(out []float32, ldo int, p []float32, ldp int, pages []uintptr, off, row
 		}
 		return
 	}
-	most := len(cur.pv16) - 1
+	most := len(k.pv16) - 1
 	for r := 0; r < rows; r += most {
-		k := min(most, rows-r)
+		c := min(most, rows-r)
 		for d := 0; d < dims; {
-			f, w := cur.pv16, 16
-			if cur.pv64 != nil && dims-d >= 64 {
-				f, w = cur.pv64, 64
+			f, w := k.pv16, 16
+			switch {
+			case k.pv64 != nil && dims-d >= 64:
+				f, w = k.pv64, 64
+			case k.pv32 != nil && dims-d >= 32:
+				f, w = k.pv32, 32
 			}
-			f[k](&out[r*ldo+d], 4*ldo, &p[r*ldp], 4*ldp, &pages[0], off+2*d, n, ldv)
+			f[c](&out[r*ldo+d], 4*ldo, &p[r*ldp], 4*ldp, &pages[0], off+2*d, n, ldv)
 			d += w
 		}
 	}
@@ -78,4 +81,4 @@ func Mix(out []float32, ldo int, p []float32, ldp int, pages []uintptr, off, row
 
 // Spin waits until *p differs from old, for at most n looks, and tells whether it does. It is short work for small n: the
 // caller must look at *p atomically afterwards, and let others run between calls.
-func Spin(p *uint32, old uint32, n int) bool { return cur.spin(p, old, n) }
+func (k *Kernels) Spin(p *uint32, old uint32, n int) bool { return k.spin(p, old, n) }

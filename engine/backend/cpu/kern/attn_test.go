@@ -20,7 +20,7 @@ type cache struct {
 	values int
 }
 
-func newCache(dim, tokens int, seed uint64) *cache {
+func newCache(kn *Kernels, dim, tokens int, seed uint64) *cache {
 	n := (tokens + 15) / 16
 	c := &cache{dim: dim, mem: make([]uint16, n*2*16*dim+64), keys: 32, values: 32 + 32*dim}
 	for i := range n {
@@ -34,51 +34,48 @@ func newCache(dim, tokens int, seed uint64) *cache {
 	for t := range tokens {
 		kv := randomX(2, dim, dim, rnd)
 		base := (int(c.pages[t/16]) - int(uintptr(unsafe.Pointer(&c.mem[0])))) / 2
-		WriteKey(c.mem[base+c.keys/2+t%16:], kv[:dim])
-		WriteValue(c.mem[base+c.values/2+t%16*dim:], kv[dim:])
+		kn.WriteKey(c.mem[base+c.keys/2+t%16:], kv[:dim])
+		kn.WriteValue(c.mem[base+c.values/2+t%16*dim:], kv[dim:])
 	}
 	return c
 }
 
 // attend runs scores, softmax and mix for rows of queries, with n(r) keys each.
-func (c *cache) attend(q []float32, rows int, keys func(r int) int) (s, out []float32) {
+func (c *cache) attend(k *Kernels, q []float32, rows int, keys func(r int) int) (s, out []float32) {
 	lds := len(c.pages) * 16
 	s, out = make([]float32, rows*lds), make([]float32, rows*c.dim)
 	most := 0
 	for r := range rows {
 		most = max(most, keys(r))
 	}
-	Scores(s, lds, q, c.dim, c.pages[:(most+15)/16], c.keys, rows, c.dim, 0.125)
+	k.Scores(s, lds, q, c.dim, c.pages[:(most+15)/16], c.keys, rows, c.dim, 0.125)
 	for r := range rows {
-		Softmax(s[r*lds:(r+1)*lds], 0, keys(r))
+		k.Softmax(s[r*lds:(r+1)*lds], 0, keys(r))
 	}
-	Mix(out, c.dim, s, lds, c.pages, c.values, rows, most, c.dim, 2*c.dim)
+	k.Mix(out, c.dim, s, lds, c.pages, c.values, rows, most, c.dim, 2*c.dim)
 	runtime.KeepAlive(c)
 	return s, out
 }
 
 // TestAttentionIsBitEqual: one row at a time in plain Go is the truth for every variant and number of rows.
 func TestAttentionIsBitEqual(t *testing.T) {
-	defer func() { require.NoError(t, Select("")) }()
 	for _, dim := range []int{8, 16, 24, 48, 64, 80, 128, 256} {
 		const tokens, most = 83, 13
 		keys := func(r int) int { return tokens - most + 1 + r }
 		q := randomX(most, dim, dim, newRand(uint64(dim)))
-		require.NoError(t, Select("generic"))
-		c := newCache(dim, tokens, 9)
+		c := newCache(plain(t), dim, tokens, 9)
 		var wantS, wantOut []float32
 		for r := range most {
-			s, o := c.attend(q[r*dim:(r+1)*dim], 1, func(int) int { return keys(r) })
+			s, o := c.attend(plain(t), q[r*dim:(r+1)*dim], 1, func(int) int { return keys(r) })
 			wantS, wantOut = append(wantS, s...), append(wantOut, o...)
 		}
-		for _, v := range Features() {
-			require.NoError(t, Select(v))
-			c2 := newCache(dim, tokens, 9)
-			require.Equal(t, c.mem, c2.mem, "%s: keys and values", v)
+		for _, k := range all(t) {
+			c2 := newCache(k, dim, tokens, 9)
+			require.Equal(t, c.mem, c2.mem, "%s: keys and values", k.name)
 			for rows := 1; rows <= most; rows++ {
-				s, o := c2.attend(q[:rows*dim], rows, keys)
-				sameBits(t, wantS[:len(s)], s, fmt.Sprintf("%s dim %d rows %d weights", v, dim, rows))
-				sameBits(t, wantOut[:len(o)], o, fmt.Sprintf("%s dim %d rows %d mix", v, dim, rows))
+				s, o := c2.attend(k, q[:rows*dim], rows, keys)
+				sameBits(t, wantS[:len(s)], s, fmt.Sprintf("%s dim %d rows %d weights", k.name, dim, rows))
+				sameBits(t, wantOut[:len(o)], o, fmt.Sprintf("%s dim %d rows %d mix", k.name, dim, rows))
 			}
 			runtime.KeepAlive(c2)
 		}
@@ -87,15 +84,15 @@ func TestAttentionIsBitEqual(t *testing.T) {
 
 // TestAttentionIsRight holds scores and mixes to float64 on the same rounded keys and values.
 func TestAttentionIsRight(t *testing.T) {
-	eachVariant(t, func(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k *Kernels) {
 		const dim, tokens, rows = 64, 50, 3
-		c := newCache(dim, tokens, 1)
+		c := newCache(k, dim, tokens, 1)
 		q := randomX(rows, dim, dim, newRand(2))
 		lds := len(c.pages) * 16
 		s := make([]float32, rows*lds)
-		Scores(s, lds, q, dim, c.pages, c.keys, rows, dim, 0.125)
+		k.Scores(s, lds, q, dim, c.pages, c.keys, rows, dim, 0.125)
 		out := make([]float32, rows*dim)
-		Mix(out, dim, s, lds, c.pages, c.values, rows, tokens, dim, 2*dim)
+		k.Mix(out, dim, s, lds, c.pages, c.values, rows, tokens, dim, 2*dim)
 		base := uintptr(unsafe.Pointer(&c.mem[0]))
 		for r := range rows {
 			mix := make([]float64, dim)

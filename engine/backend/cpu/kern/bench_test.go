@@ -5,8 +5,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/stretchr/testify/require"
-
 	"glassbox/engine/tensor"
 )
 
@@ -15,55 +13,46 @@ var benchTypes = []tensor.Type{tensor.Q4_0, tensor.Q4_1, tensor.Q8_0, tensor.Q4_
 // BenchmarkMatVec multiplies one token from L2 (1 MiB and less), and from memory (64 MiB); BenchmarkReadRoof says what
 // reading alone can do there.
 func BenchmarkMatVec(b *testing.B) {
-	for _, v := range Features() {
+	for _, k := range all(b) {
 		for _, ty := range benchTypes {
 			for _, rows := range []int{256, 65536} {
-				if rows > 256 && (v == "generic" || formIn(b, v, ty) == Rows) {
+				if rows > 256 && (k.name == "generic" || k.FormOf(ty) == Rows) {
 					continue // the point of the big one is memory
 				}
-				b.Run(fmt.Sprintf("%s/%v/rows=%d", v, ty, rows), func(b *testing.B) { benchMul(b, v, ty, rows, 2048, 1) })
+				b.Run(fmt.Sprintf("%s/%v/rows=%d", k.name, ty, rows), func(b *testing.B) { benchMul(b, k, ty, rows, 2048, 1) })
 			}
 		}
 	}
-}
-
-// formIn returns the form of a type in a variant.
-func formIn(b *testing.B, variant string, t tensor.Type) Form {
-	require.NoError(b, Select(variant))
-	defer func() { require.NoError(b, Select("")) }()
-	return FormOf(t)
 }
 
 // BenchmarkMatMat multiplies batches.
 func BenchmarkMatMat(b *testing.B) {
-	for _, v := range Features() {
+	for _, k := range all(b) {
 		for _, ty := range benchTypes {
 			for _, n := range []int{4, 8, 12, 48} {
-				if v == "generic" && n != 8 {
+				if k.name == "generic" && n != 8 {
 					continue
 				}
-				b.Run(fmt.Sprintf("%s/%v/n=%d", v, ty, n), func(b *testing.B) { benchMul(b, v, ty, 1536, 576/ty.BlockSize()*ty.BlockSize(), n) })
+				b.Run(fmt.Sprintf("%s/%v/n=%d", k.name, ty, n), func(b *testing.B) { benchMul(b, k, ty, 1536, 576/ty.BlockSize()*ty.BlockSize(), n) })
 			}
 		}
 	}
 }
 
-func benchMul(b *testing.B, variant string, ty tensor.Type, rows, cols, n int) {
-	require.NoError(b, Select(variant))
-	defer func() { require.NoError(b, Select("")) }()
+func benchMul(b *testing.B, k *Kernels, ty tensor.Type, rows, cols, n int) {
 	rnd := newRand(1)
 	src := make([]byte, rows*ty.RowBytes(cols))
 	one := randomRows(ty, 1, cols, rnd)
 	for r := range rows {
 		copy(src[r*len(one):], one)
 	}
-	m := pack(ty, rows, cols, src)
+	m := pack(k, ty, rows, cols, src)
 	ld := padTo(cols, 256)
 	x, y, scratch := randomX(n, cols, ld, rnd), make([]float32, n*m.Pairs*Pair), make([]byte, m.Scratch())
 	q := m.Quant()
 	in := Input{F: x, LD: ld, N: n, Q: make([]byte, n*q.Size(cols))}
 	if q != AsFloat {
-		q.Quantise(in.Q, x, ld, cols, n, 0, q.Tiles(n), make([]byte, MaxT*q.Size(cols)))
+		k.Quantise(q, in.Q, x, ld, cols, n, 0, k.Tiles(n), make([]byte, MaxT*q.Size(cols)))
 	}
 	b.SetBytes(int64(len(src)))
 	for b.Loop() {
@@ -89,32 +78,30 @@ func BenchmarkReadRoof(b *testing.B) {
 
 // BenchmarkAttention reads 1024 tokens of keys, or values, of one head for 3 rows (decode) and 6 (prefill).
 func BenchmarkAttention(b *testing.B) {
-	for _, v := range Features() {
-		require.NoError(b, Select(v))
+	for _, k := range all(b) {
 		const dim, tokens = 64, 1024
-		c := newCache(dim, tokens, 1)
+		c := newCache(k, dim, tokens, 1)
 		for _, rows := range []int{3, 6} {
 			q, s, out := randomX(rows, dim, dim, newRand(1)), make([]float32, rows*tokens), make([]float32, rows*dim)
-			b.Run(fmt.Sprintf("%s/scores/rows=%d", v, rows), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/scores/rows=%d", k.name, rows), func(b *testing.B) {
 				for b.Loop() {
-					Scores(s, tokens, q, dim, c.pages, c.keys, rows, dim, 0.125)
+					k.Scores(s, tokens, q, dim, c.pages, c.keys, rows, dim, 0.125)
 				}
 				b.ReportMetric(2*float64(rows*dim*tokens)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gflop/s")
 			})
-			b.Run(fmt.Sprintf("%s/mix/rows=%d", v, rows), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/mix/rows=%d", k.name, rows), func(b *testing.B) {
 				for b.Loop() {
-					Mix(out, dim, s, tokens, c.pages, c.values, rows, tokens, dim, 2*dim)
+					k.Mix(out, dim, s, tokens, c.pages, c.values, rows, tokens, dim, 2*dim)
 				}
 				b.ReportMetric(2*float64(rows*dim*tokens)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gflop/s")
 			})
 		}
 		s := make([]float32, tokens)
-		b.Run(v+"/softmax", func(b *testing.B) {
+		b.Run(k.name+"/softmax", func(b *testing.B) {
 			b.SetBytes(tokens * int64(unsafe.Sizeof(s[0])))
 			for b.Loop() {
-				Softmax(s, 0, tokens)
+				k.Softmax(s, 0, tokens)
 			}
 		})
 	}
-	require.NoError(b, Select(""))
 }

@@ -39,7 +39,7 @@ func TestFMA(t *testing.T) {
 }
 
 // elementwise lists the ops that work on three vectors, as functions of fresh copies.
-func elementwise(x, a, b []float32) map[string][]float32 {
+func elementwise(k *Kernels, x, a, b []float32) map[string][]float32 {
 	out := map[string][]float32{}
 	run := func(name string, f func(y []float32)) {
 		y := append([]float32(nil), x...)
@@ -47,43 +47,40 @@ func elementwise(x, a, b []float32) map[string][]float32 {
 		out[name] = y
 	}
 	n := len(x)
-	run("norm", func(y []float32) { RMSNorm(y, y, a, n, 1e-5) })
-	run("silu", func(y []float32) { SwiGLU(y, y, a, n) })
-	run("gelu", func(y []float32) { GeGLU(y, y, a, n) })
-	run("add", func(y []float32) { Add(y, y, a, n) })
-	run("pairs", func(y []float32) { Turn(y, a, b, false) })
-	run("pairs short", func(y []float32) { Turn(y, a[:n-12], b[:n-12], false) })
-	run("halves", func(y []float32) { Turn(y, a, b, true) })
-	run("halves short", func(y []float32) { Turn(y, a[:n-12], b[:n-12], true) })
-	run("softmax", func(y []float32) { Softmax(y, 0, n) })
-	run("softmax window", func(y []float32) { Softmax(y, 5, n-11) })
-	run("softmax one", func(y []float32) { Softmax(y, 0, 1) })
+	run("norm", func(y []float32) { k.RMSNorm(y, y, a, n, 1e-5) })
+	run("silu", func(y []float32) { k.SwiGLU(y, y, a, n) })
+	run("gelu", func(y []float32) { k.GeGLU(y, y, a, n) })
+	run("add", func(y []float32) { k.Add(y, y, a, n) })
+	run("pairs", func(y []float32) { k.Turn(y, a, b, false) })
+	run("pairs short", func(y []float32) { k.Turn(y, a[:n-12], b[:n-12], false) })
+	run("halves", func(y []float32) { k.Turn(y, a, b, true) })
+	run("halves short", func(y []float32) { k.Turn(y, a[:n-12], b[:n-12], true) })
+	run("softmax", func(y []float32) { k.Softmax(y, 0, n) })
+	run("softmax window", func(y []float32) { k.Softmax(y, 5, n-11) })
+	run("softmax one", func(y []float32) { k.Softmax(y, 0, 1) })
 	return out
 }
 
 func TestElementwiseIsBitEqual(t *testing.T) {
 	rnd := newRand(2)
-	defer func() { require.NoError(t, Select("")) }()
 	for _, n := range []int{32, 64, 576, 1536} {
 		x, a, b := randomX(1, n, n, rnd), randomX(1, n, n, rnd), randomX(1, n, n, rnd)
 		copy(x, []float32{0, -0.0, 88, -88, 120, -120, 1e4, -1e4, 1e-20, -1e-38})
-		require.NoError(t, Select("generic"))
-		want := elementwise(x, a, b)
-		for _, v := range Features() {
-			require.NoError(t, Select(v))
-			for name, y := range elementwise(x, a, b) {
-				sameBits(t, want[name], y, v+" "+name)
+		want := elementwise(plain(t), x, a, b)
+		for _, k := range all(t) {
+			for name, y := range elementwise(k, x, a, b) {
+				sameBits(t, want[name], y, k.name+" "+name)
 			}
 		}
 	}
 }
 
 func TestElementwiseIsRight(t *testing.T) {
-	eachVariant(t, func(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k *Kernels) {
 		const n = 576
 		rnd := newRand(3)
 		x, a, b := randomX(1, n, n, rnd), randomX(1, n, n, rnd), randomX(1, n, n, rnd)
-		y := elementwise(x, a, b)
+		y := elementwise(k, x, a, b)
 		var sq, sum, top float64
 		for _, v := range x {
 			sq += float64(v) * float64(v)
@@ -113,7 +110,7 @@ func TestElementwiseIsRight(t *testing.T) {
 
 // TestSoftmaxEdges: what is outside [lo, n) is exactly 0, and the rest sums to 1.
 func TestSoftmaxEdges(t *testing.T) {
-	eachVariant(t, func(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k *Kernels) {
 		rnd := newRand(4)
 		for _, n := range []int{1, 2, 15, 16, 17, 100} {
 			for _, lo := range []int{0, n / 2} {
@@ -121,7 +118,7 @@ func TestSoftmaxEdges(t *testing.T) {
 				for i := range s {
 					s[i] *= 30
 				}
-				Softmax(s, lo, n)
+				k.Softmax(s, lo, n)
 				var sum float64
 				for i, v := range s {
 					if i < lo || i >= n {
@@ -141,6 +138,7 @@ func TestRopeTable(t *testing.T) {
 	for i := range freq {
 		freq[i] = math.Pow(10000, -float64(i)/32)
 	}
+	k := all(t)[0]
 	c, s := make([]float32, 64), make([]float32, 64)
 	c2, s2 := make([]float32, 64), make([]float32, 64)
 	x := randomX(1, 64, 64, newRand(5))
@@ -151,8 +149,8 @@ func TestRopeTable(t *testing.T) {
 		for i := range 32 { // the same pairs, laid out as halves
 			z[i], z[i+32] = x[2*i], x[2*i+1]
 		}
-		Turn(y, c, s, false)
-		Turn(z, c2, s2, true)
+		k.Turn(y, c, s, false)
+		k.Turn(z, c2, s2, true)
 		for i, f := range freq {
 			sin, cos := math.Sincos(float64(pos) * f)
 			a, b := float64(x[2*i]), float64(x[2*i+1])

@@ -13,13 +13,31 @@ import (
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-// eachVariant runs f once for every variant of this CPU.
-func eachVariant(t *testing.T, f func(t *testing.T)) {
+// all returns every variant of this CPU, best first.
+func all(t testing.TB) []*Kernels {
 	t.Helper()
-	defer func() { require.NoError(t, Select("")) }()
+	var ks []*Kernels
 	for _, v := range Features() {
-		require.NoError(t, Select(v))
-		t.Run(v, f)
+		k, err := Select(v)
+		require.NoError(t, err)
+		ks = append(ks, k)
+	}
+	return ks
+}
+
+// plain returns the variant in plain Go.
+func plain(t testing.TB) *Kernels {
+	t.Helper()
+	k, err := Select("generic")
+	require.NoError(t, err)
+	return k
+}
+
+// eachVariant runs f once for every variant of this CPU.
+func eachVariant(t *testing.T, f func(t *testing.T, k *Kernels)) {
+	t.Helper()
+	for _, k := range all(t) {
+		t.Run(k.name, func(t *testing.T) { f(t, k) })
 	}
 }
 
@@ -61,9 +79,9 @@ func randomX(n, cols, ld int, rnd *rand.Rand) []float32 {
 
 func padTo(n, k int) int { return (n + k - 1) / k * k }
 
-// pack makes a matrix in the current variant's form.
-func pack(t tensor.Type, rows, cols int, src []byte) *Mat {
-	m := NewMat(t, rows, cols)
+// pack makes a matrix in the variant's form.
+func pack(k *Kernels, t tensor.Type, rows, cols int, src []byte) *Mat {
+	m := k.NewMat(t, rows, cols)
 	m.Data = src
 	if m.Form != Rows {
 		m.Data = make([]byte, m.Size())
@@ -80,8 +98,8 @@ func multiply(m *Mat, x []float32, ld, n, inSplit, rowSplit int) []float32 {
 		size := q.Size(m.NCols)
 		in.Q = make([]byte, n*size)
 		scratch := make([]byte, MaxT*size)
-		for t := 0; t < q.Tiles(n); t += inSplit {
-			q.Quantise(in.Q, x, ld, m.NCols, n, t, min(t+inSplit, q.Tiles(n)), scratch)
+		for t := 0; t < m.k.Tiles(n); t += inSplit {
+			m.k.Quantise(q, in.Q, x, ld, m.NCols, n, t, min(t+inSplit, m.k.Tiles(n)), scratch)
 		}
 	}
 	ldy := m.Pairs * Pair

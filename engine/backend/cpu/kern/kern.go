@@ -80,9 +80,9 @@ func (f Form) String() string { return info[f].name }
 // Packed tells that rows lie in groups of 16 and inputs are quantised to 8 bits.
 func (f Form) Packed() bool { return f <= Q6_K }
 
-// FormOf returns the form that the current variant computes a GGUF type in. Q5_0 and Q5_1 become bytes without loss.
+// FormOf returns the form that the variant computes a GGUF type in. Q5_0 and Q5_1 become bytes without loss.
 // What has no packed form here is multiplied in float32.
-func FormOf(t tensor.Type) Form {
+func (k *Kernels) FormOf(t tensor.Type) Form {
 	switch t {
 	case tensor.Q4_0:
 		return Q4_0
@@ -93,11 +93,11 @@ func FormOf(t tensor.Type) Form {
 	case tensor.Q5_1:
 		return Q8_1
 	case tensor.Q4_K:
-		if cur.mv[Q4_K] != nil {
+		if k.mv[Q4_K] != nil {
 			return Q4_K
 		}
 	case tensor.Q6_K:
-		if cur.mv[Q6_K] != nil {
+		if k.mv[Q6_K] != nil {
 			return Q6_K
 		}
 	case tensor.F32:
@@ -110,8 +110,9 @@ func FormOf(t tensor.Type) Form {
 	return Rows
 }
 
-// Mat is a matrix ready for the kernels.
+// Mat is a matrix ready for the kernels of one variant.
 type Mat struct {
+	k            *Kernels
 	Form         Form
 	Type         tensor.Type // as stored in the file
 	NRows, NCols int
@@ -123,10 +124,10 @@ type Mat struct {
 
 // NewMat describes a matrix of rows x cols of type t in its form. Data is still to be set, to Size bytes, zeroed; for
 // Rows, to the file's bytes.
-func NewMat(t tensor.Type, rows, cols int) *Mat {
-	m := &Mat{Form: FormOf(t), Type: t, NRows: rows, NCols: cols, Pairs: (rows + Pair - 1) / Pair, rowBytes: t.RowBytes(cols)}
-	if k := info[m.Form].unitK; m.Form.Packed() {
-		m.units = (cols + k - 1) / k
+func (k *Kernels) NewMat(t tensor.Type, rows, cols int) *Mat {
+	m := &Mat{k: k, Form: k.FormOf(t), Type: t, NRows: rows, NCols: cols, Pairs: (rows + Pair - 1) / Pair, rowBytes: t.RowBytes(cols)}
+	if w := info[m.Form].unitK; m.Form.Packed() {
+		m.units = (cols + w - 1) / w
 	}
 	return m
 }
@@ -163,9 +164,9 @@ func (m *Mat) Scratch() int {
 func (m *Mat) Kernel(n int) string {
 	kind := "dot"
 	if m.Form.Packed() {
-		if kind = "mm"; tileOf(m.Form, n) == 1 {
+		if kind = "mm"; m.tile(n) == 1 {
 			kind = "mv"
 		}
 	}
-	return kind + info[m.Form].name + " " + cur.name
+	return kind + info[m.Form].name + " " + m.k.name
 }

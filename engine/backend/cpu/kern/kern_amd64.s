@@ -15334,7 +15334,7 @@ block:
 	RET
 
 // func dotF32T1(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dotF32T1(SB), NOSPLIT, $0-56
 	MOVQ   y+0(FP), AX
 	MOVQ   ldy+8(FP), CX
@@ -15345,17 +15345,23 @@ TEXT ·dotF32T1(SB), NOSPLIT, $0-56
 	MOVQ   n16+48(FP), DI
 	LEAQ   (DX)(BX*1), R8
 	LEAQ   (R8)(BX*1), R9
-	LEAQ   (R9)(BX*1), BX
+	LEAQ   (R9)(BX*1), R10
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
+	LEAQ   (BX)(BX*1), BX
+	ADDQ   BX, BX
 
 dot:
+	PREFETCHT0  (DX)(BX*1)
+	PREFETCHT0  (R8)(BX*1)
+	PREFETCHT0  (R9)(BX*1)
+	PREFETCHT0  (R10)(BX*1)
 	VMOVUPS     (DX), Z16
 	VMOVUPS     (R8), Z17
 	VMOVUPS     (R9), Z18
-	VMOVUPS     (BX), Z19
+	VMOVUPS     (R10), Z19
 	VMOVUPS     (SI), Z20
 	VFMADD231PS Z16, Z20, Z0
 	VFMADD231PS Z17, Z20, Z1
@@ -15364,7 +15370,7 @@ dot:
 	ADDQ        $0x00000040, DX
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
-	ADDQ        $0x00000040, BX
+	ADDQ        $0x00000040, R10
 	ADDQ        $0x00000040, SI
 	DECQ        DI
 	JNZ         dot
@@ -15922,7 +15928,7 @@ dot:
 	RET
 
 // func dotF16T1(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dotF16T1(SB), NOSPLIT, $0-56
 	MOVQ   y+0(FP), AX
 	MOVQ   ldy+8(FP), CX
@@ -15933,17 +15939,23 @@ TEXT ·dotF16T1(SB), NOSPLIT, $0-56
 	MOVQ   n16+48(FP), DI
 	LEAQ   (DX)(BX*1), R8
 	LEAQ   (R8)(BX*1), R9
-	LEAQ   (R9)(BX*1), BX
+	LEAQ   (R9)(BX*1), R10
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
+	LEAQ   (BX)(BX*1), BX
+	ADDQ   BX, BX
 
 dot:
+	PREFETCHT0  (DX)(BX*1)
+	PREFETCHT0  (R8)(BX*1)
+	PREFETCHT0  (R9)(BX*1)
+	PREFETCHT0  (R10)(BX*1)
 	VCVTPH2PS   (DX), Z16
 	VCVTPH2PS   (R8), Z17
 	VCVTPH2PS   (R9), Z18
-	VCVTPH2PS   (BX), Z19
+	VCVTPH2PS   (R10), Z19
 	VMOVUPS     (SI), Z20
 	VFMADD231PS Z16, Z20, Z0
 	VFMADD231PS Z17, Z20, Z1
@@ -15952,7 +15964,7 @@ dot:
 	ADDQ        $0x00000020, DX
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R9
-	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000020, R10
 	ADDQ        $0x00000040, SI
 	DECQ        DI
 	JNZ         dot
@@ -16510,7 +16522,7 @@ dot:
 	RET
 
 // func dotBF16T1(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dotBF16T1(SB), NOSPLIT, $0-56
 	MOVQ   y+0(FP), AX
 	MOVQ   ldy+8(FP), CX
@@ -16521,20 +16533,26 @@ TEXT ·dotBF16T1(SB), NOSPLIT, $0-56
 	MOVQ   n16+48(FP), DI
 	LEAQ   (DX)(BX*1), R8
 	LEAQ   (R8)(BX*1), R9
-	LEAQ   (R9)(BX*1), BX
+	LEAQ   (R9)(BX*1), R10
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
+	LEAQ   (BX)(BX*1), BX
+	ADDQ   BX, BX
 
 dot:
+	PREFETCHT0  (DX)(BX*1)
+	PREFETCHT0  (R8)(BX*1)
+	PREFETCHT0  (R9)(BX*1)
+	PREFETCHT0  (R10)(BX*1)
 	VPMOVZXWD   (DX), Z16
 	VPSLLD      $0x10, Z16, Z16
 	VPMOVZXWD   (R8), Z17
 	VPSLLD      $0x10, Z17, Z17
 	VPMOVZXWD   (R9), Z18
 	VPSLLD      $0x10, Z18, Z18
-	VPMOVZXWD   (BX), Z19
+	VPMOVZXWD   (R10), Z19
 	VPSLLD      $0x10, Z19, Z19
 	VMOVUPS     (SI), Z20
 	VFMADD231PS Z16, Z20, Z0
@@ -16544,7 +16562,7 @@ dot:
 	ADDQ        $0x00000020, DX
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R9
-	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000020, R10
 	ADDQ        $0x00000040, SI
 	DECQ        DI
 	JNZ         dot
@@ -18310,6 +18328,432 @@ token:
 	VZEROUPPER
 	RET
 
+// func attnPV2r1(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·attnPV2r1(SB), NOSPLIT, $0-64
+	MOVQ   out+0(FP), AX
+	MOVQ   ldo+8(FP), CX
+	MOVQ   p+16(FP), DX
+	MOVQ   ldp+24(FP), BX
+	MOVQ   pages+32(FP), BX
+	MOVQ   off+40(FP), SI
+	MOVQ   n+48(FP), DI
+	MOVQ   ldv+56(FP), R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+page:
+	MOVQ DI, R11
+	ADDQ $0x0000000f, R11
+	SHRQ $0x04, R11
+	MOVQ (BX), R9
+	ADDQ SI, R9
+	MOVQ R9, R10
+	CMPQ R11, $0x00000001
+	JE   ahead
+	MOVQ 8(BX), R10
+	ADDQ SI, R10
+
+ahead:
+	MOVQ    $0x00000010, R11
+	CMPQ    DI, R11
+	CMOVQLT DI, R11
+	SUBQ    R11, DI
+
+token:
+	PREFETCHT0       (R10)
+	VCVTPH2PS        (R9), Z24
+	VCVTPH2PS        32(R9), Z25
+	VFMADD231PS.BCST (DX), Z24, Z0
+	VFMADD231PS.BCST (DX), Z25, Z1
+	ADDQ             R8, R9
+	ADDQ             R8, R10
+	ADDQ             $+4, DX
+	DECQ             R11
+	JNZ              token
+	ADDQ             $0x00000008, BX
+	TESTQ            DI, DI
+	JNZ              page
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          Z1, 64(AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+// func attnPV2r2(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·attnPV2r2(SB), NOSPLIT, $0-64
+	MOVQ   out+0(FP), AX
+	MOVQ   ldo+8(FP), CX
+	MOVQ   p+16(FP), DX
+	MOVQ   ldp+24(FP), BX
+	MOVQ   pages+32(FP), SI
+	MOVQ   off+40(FP), DI
+	MOVQ   n+48(FP), R8
+	MOVQ   ldv+56(FP), R9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+page:
+	MOVQ R8, R12
+	ADDQ $0x0000000f, R12
+	SHRQ $0x04, R12
+	MOVQ (SI), R10
+	ADDQ DI, R10
+	MOVQ R10, R11
+	CMPQ R12, $0x00000001
+	JE   ahead
+	MOVQ 8(SI), R11
+	ADDQ DI, R11
+
+ahead:
+	MOVQ    $0x00000010, R12
+	CMPQ    R8, R12
+	CMOVQLT R8, R12
+	SUBQ    R12, R8
+
+token:
+	PREFETCHT0       (R11)
+	VCVTPH2PS        (R10), Z24
+	VCVTPH2PS        32(R10), Z25
+	VFMADD231PS.BCST (DX), Z24, Z0
+	VFMADD231PS.BCST (DX), Z25, Z1
+	VFMADD231PS.BCST (DX)(BX*1), Z24, Z2
+	VFMADD231PS.BCST (DX)(BX*1), Z25, Z3
+	ADDQ             R9, R10
+	ADDQ             R9, R11
+	ADDQ             $+4, DX
+	DECQ             R12
+	JNZ              token
+	ADDQ             $0x00000008, SI
+	TESTQ            R8, R8
+	JNZ              page
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          Z1, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, (AX)
+	VMOVUPS          Z3, 64(AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+// func attnPV2r3(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·attnPV2r3(SB), NOSPLIT, $0-64
+	MOVQ   out+0(FP), AX
+	MOVQ   ldo+8(FP), CX
+	MOVQ   p+16(FP), DX
+	MOVQ   ldp+24(FP), BX
+	MOVQ   pages+32(FP), SI
+	MOVQ   off+40(FP), DI
+	MOVQ   n+48(FP), R8
+	MOVQ   ldv+56(FP), R9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+
+page:
+	MOVQ R8, R12
+	ADDQ $0x0000000f, R12
+	SHRQ $0x04, R12
+	MOVQ (SI), R10
+	ADDQ DI, R10
+	MOVQ R10, R11
+	CMPQ R12, $0x00000001
+	JE   ahead
+	MOVQ 8(SI), R11
+	ADDQ DI, R11
+
+ahead:
+	MOVQ    $0x00000010, R12
+	CMPQ    R8, R12
+	CMOVQLT R8, R12
+	SUBQ    R12, R8
+
+token:
+	PREFETCHT0       (R11)
+	VCVTPH2PS        (R10), Z24
+	VCVTPH2PS        32(R10), Z25
+	VFMADD231PS.BCST (DX), Z24, Z0
+	VFMADD231PS.BCST (DX), Z25, Z1
+	VFMADD231PS.BCST (DX)(BX*1), Z24, Z2
+	VFMADD231PS.BCST (DX)(BX*1), Z25, Z3
+	VFMADD231PS.BCST (DX)(BX*2), Z24, Z4
+	VFMADD231PS.BCST (DX)(BX*2), Z25, Z5
+	ADDQ             R9, R10
+	ADDQ             R9, R11
+	ADDQ             $+4, DX
+	DECQ             R12
+	JNZ              token
+	ADDQ             $0x00000008, SI
+	TESTQ            R8, R8
+	JNZ              page
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          Z1, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, (AX)
+	VMOVUPS          Z3, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, (AX)
+	VMOVUPS          Z5, 64(AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+// func attnPV2r4(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·attnPV2r4(SB), NOSPLIT, $0-64
+	MOVQ   out+0(FP), AX
+	MOVQ   ldo+8(FP), CX
+	MOVQ   p+16(FP), DX
+	MOVQ   ldp+24(FP), BX
+	MOVQ   pages+32(FP), SI
+	MOVQ   off+40(FP), DI
+	MOVQ   n+48(FP), R8
+	MOVQ   ldv+56(FP), R9
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+page:
+	MOVQ R8, R13
+	ADDQ $0x0000000f, R13
+	SHRQ $0x04, R13
+	MOVQ (SI), R11
+	ADDQ DI, R11
+	MOVQ R11, R12
+	CMPQ R13, $0x00000001
+	JE   ahead
+	MOVQ 8(SI), R12
+	ADDQ DI, R12
+
+ahead:
+	MOVQ    $0x00000010, R13
+	CMPQ    R8, R13
+	CMOVQLT R8, R13
+	SUBQ    R13, R8
+
+token:
+	PREFETCHT0       (R12)
+	VCVTPH2PS        (R11), Z24
+	VCVTPH2PS        32(R11), Z25
+	VFMADD231PS.BCST (DX), Z24, Z0
+	VFMADD231PS.BCST (DX), Z25, Z1
+	VFMADD231PS.BCST (DX)(BX*1), Z24, Z2
+	VFMADD231PS.BCST (DX)(BX*1), Z25, Z3
+	VFMADD231PS.BCST (DX)(BX*2), Z24, Z4
+	VFMADD231PS.BCST (DX)(BX*2), Z25, Z5
+	VFMADD231PS.BCST (R10), Z24, Z6
+	VFMADD231PS.BCST (R10), Z25, Z7
+	ADDQ             R9, R11
+	ADDQ             R9, R12
+	ADDQ             $+4, DX
+	ADDQ             $+4, R10
+	DECQ             R13
+	JNZ              token
+	ADDQ             $0x00000008, SI
+	TESTQ            R8, R8
+	JNZ              page
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          Z1, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, (AX)
+	VMOVUPS          Z3, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, (AX)
+	VMOVUPS          Z5, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, (AX)
+	VMOVUPS          Z7, 64(AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+// func attnPV2r5(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·attnPV2r5(SB), NOSPLIT, $0-64
+	MOVQ   out+0(FP), AX
+	MOVQ   ldo+8(FP), CX
+	MOVQ   p+16(FP), DX
+	MOVQ   ldp+24(FP), BX
+	MOVQ   pages+32(FP), SI
+	MOVQ   off+40(FP), DI
+	MOVQ   n+48(FP), R8
+	MOVQ   ldv+56(FP), R9
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+
+page:
+	MOVQ R8, R13
+	ADDQ $0x0000000f, R13
+	SHRQ $0x04, R13
+	MOVQ (SI), R11
+	ADDQ DI, R11
+	MOVQ R11, R12
+	CMPQ R13, $0x00000001
+	JE   ahead
+	MOVQ 8(SI), R12
+	ADDQ DI, R12
+
+ahead:
+	MOVQ    $0x00000010, R13
+	CMPQ    R8, R13
+	CMOVQLT R8, R13
+	SUBQ    R13, R8
+
+token:
+	PREFETCHT0       (R12)
+	VCVTPH2PS        (R11), Z24
+	VCVTPH2PS        32(R11), Z25
+	VFMADD231PS.BCST (DX), Z24, Z0
+	VFMADD231PS.BCST (DX), Z25, Z1
+	VFMADD231PS.BCST (DX)(BX*1), Z24, Z2
+	VFMADD231PS.BCST (DX)(BX*1), Z25, Z3
+	VFMADD231PS.BCST (DX)(BX*2), Z24, Z4
+	VFMADD231PS.BCST (DX)(BX*2), Z25, Z5
+	VFMADD231PS.BCST (R10), Z24, Z6
+	VFMADD231PS.BCST (R10), Z25, Z7
+	VFMADD231PS.BCST (R10)(BX*1), Z24, Z8
+	VFMADD231PS.BCST (R10)(BX*1), Z25, Z9
+	ADDQ             R9, R11
+	ADDQ             R9, R12
+	ADDQ             $+4, DX
+	ADDQ             $+4, R10
+	DECQ             R13
+	JNZ              token
+	ADDQ             $0x00000008, SI
+	TESTQ            R8, R8
+	JNZ              page
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          Z1, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, (AX)
+	VMOVUPS          Z3, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, (AX)
+	VMOVUPS          Z5, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, (AX)
+	VMOVUPS          Z7, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, (AX)
+	VMOVUPS          Z9, 64(AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+// func attnPV2r6(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·attnPV2r6(SB), NOSPLIT, $0-64
+	MOVQ   out+0(FP), AX
+	MOVQ   ldo+8(FP), CX
+	MOVQ   p+16(FP), DX
+	MOVQ   ldp+24(FP), BX
+	MOVQ   pages+32(FP), SI
+	MOVQ   off+40(FP), DI
+	MOVQ   n+48(FP), R8
+	MOVQ   ldv+56(FP), R9
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+
+page:
+	MOVQ R8, R13
+	ADDQ $0x0000000f, R13
+	SHRQ $0x04, R13
+	MOVQ (SI), R11
+	ADDQ DI, R11
+	MOVQ R11, R12
+	CMPQ R13, $0x00000001
+	JE   ahead
+	MOVQ 8(SI), R12
+	ADDQ DI, R12
+
+ahead:
+	MOVQ    $0x00000010, R13
+	CMPQ    R8, R13
+	CMOVQLT R8, R13
+	SUBQ    R13, R8
+
+token:
+	PREFETCHT0       (R12)
+	VCVTPH2PS        (R11), Z24
+	VCVTPH2PS        32(R11), Z25
+	VFMADD231PS.BCST (DX), Z24, Z0
+	VFMADD231PS.BCST (DX), Z25, Z1
+	VFMADD231PS.BCST (DX)(BX*1), Z24, Z2
+	VFMADD231PS.BCST (DX)(BX*1), Z25, Z3
+	VFMADD231PS.BCST (DX)(BX*2), Z24, Z4
+	VFMADD231PS.BCST (DX)(BX*2), Z25, Z5
+	VFMADD231PS.BCST (R10), Z24, Z6
+	VFMADD231PS.BCST (R10), Z25, Z7
+	VFMADD231PS.BCST (R10)(BX*1), Z24, Z8
+	VFMADD231PS.BCST (R10)(BX*1), Z25, Z9
+	VFMADD231PS.BCST (R10)(BX*2), Z24, Z10
+	VFMADD231PS.BCST (R10)(BX*2), Z25, Z11
+	ADDQ             R9, R11
+	ADDQ             R9, R12
+	ADDQ             $+4, DX
+	ADDQ             $+4, R10
+	DECQ             R13
+	JNZ              token
+	ADDQ             $0x00000008, SI
+	TESTQ            R8, R8
+	JNZ              page
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          Z1, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, (AX)
+	VMOVUPS          Z3, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, (AX)
+	VMOVUPS          Z5, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, (AX)
+	VMOVUPS          Z7, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, (AX)
+	VMOVUPS          Z9, 64(AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, (AX)
+	VMOVUPS          Z11, 64(AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
 // func attnPV4r1(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·attnPV4r1(SB), NOSPLIT, $0-64
@@ -19223,7 +19667,7 @@ half:
 	RET
 
 // func dotF32T1avx2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·dotF32T1avx2(SB), NOSPLIT, $0-56
 	MOVQ   y+0(FP), AX
 	MOVQ   ldy+8(FP), CX
@@ -19232,25 +19676,28 @@ TEXT ·dotF32T1avx2(SB), NOSPLIT, $0-56
 	MOVQ   x+32(FP), SI
 	MOVQ   ldx+40(FP), DI
 	MOVQ   n16+48(FP), DI
-	LEAQ   (DX)(BX*1), BX
+	LEAQ   (DX)(BX*1), R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
+	LEAQ   (BX)(BX*1), BX
 
 dot:
+	PREFETCHT0  (DX)(BX*1)
+	PREFETCHT0  (R8)(BX*1)
 	VMOVUPS     (DX), Y12
-	VMOVUPS     (BX), Y13
+	VMOVUPS     (R8), Y13
 	VMOVUPS     (SI), Y14
 	VFMADD231PS Y12, Y14, Y0
 	VFMADD231PS Y13, Y14, Y2
 	VMOVUPS     32(DX), Y12
-	VMOVUPS     32(BX), Y13
+	VMOVUPS     32(R8), Y13
 	VMOVUPS     32(SI), Y14
 	VFMADD231PS Y12, Y14, Y1
 	VFMADD231PS Y13, Y14, Y3
 	ADDQ        $0x00000040, DX
-	ADDQ        $0x00000040, BX
+	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, SI
 	DECQ        DI
 	JNZ         dot
@@ -19466,7 +19913,7 @@ dot:
 	RET
 
 // func dotF16T1avx2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
-// Requires: AVX, F16C, FMA3
+// Requires: AVX, F16C, FMA3, MMX+
 TEXT ·dotF16T1avx2(SB), NOSPLIT, $0-56
 	MOVQ   y+0(FP), AX
 	MOVQ   ldy+8(FP), CX
@@ -19475,25 +19922,28 @@ TEXT ·dotF16T1avx2(SB), NOSPLIT, $0-56
 	MOVQ   x+32(FP), SI
 	MOVQ   ldx+40(FP), DI
 	MOVQ   n16+48(FP), DI
-	LEAQ   (DX)(BX*1), BX
+	LEAQ   (DX)(BX*1), R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
+	LEAQ   (BX)(BX*1), BX
 
 dot:
+	PREFETCHT0  (DX)(BX*1)
+	PREFETCHT0  (R8)(BX*1)
 	VCVTPH2PS   (DX), Y12
-	VCVTPH2PS   (BX), Y13
+	VCVTPH2PS   (R8), Y13
 	VMOVUPS     (SI), Y14
 	VFMADD231PS Y12, Y14, Y0
 	VFMADD231PS Y13, Y14, Y2
 	VCVTPH2PS   16(DX), Y12
-	VCVTPH2PS   16(BX), Y13
+	VCVTPH2PS   16(R8), Y13
 	VMOVUPS     32(SI), Y14
 	VFMADD231PS Y12, Y14, Y1
 	VFMADD231PS Y13, Y14, Y3
 	ADDQ        $0x00000020, DX
-	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000040, SI
 	DECQ        DI
 	JNZ         dot
@@ -19709,7 +20159,7 @@ dot:
 	RET
 
 // func dotBF16T1avx2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·dotBF16T1avx2(SB), NOSPLIT, $0-56
 	MOVQ   y+0(FP), AX
 	MOVQ   ldy+8(FP), CX
@@ -19718,29 +20168,32 @@ TEXT ·dotBF16T1avx2(SB), NOSPLIT, $0-56
 	MOVQ   x+32(FP), SI
 	MOVQ   ldx+40(FP), DI
 	MOVQ   n16+48(FP), DI
-	LEAQ   (DX)(BX*1), BX
+	LEAQ   (DX)(BX*1), R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
+	LEAQ   (BX)(BX*1), BX
 
 dot:
+	PREFETCHT0  (DX)(BX*1)
+	PREFETCHT0  (R8)(BX*1)
 	VPMOVZXWD   (DX), Y12
 	VPSLLD      $0x10, Y12, Y12
-	VPMOVZXWD   (BX), Y13
+	VPMOVZXWD   (R8), Y13
 	VPSLLD      $0x10, Y13, Y13
 	VMOVUPS     (SI), Y14
 	VFMADD231PS Y12, Y14, Y0
 	VFMADD231PS Y13, Y14, Y2
 	VPMOVZXWD   16(DX), Y12
 	VPSLLD      $0x10, Y12, Y12
-	VPMOVZXWD   16(BX), Y13
+	VPMOVZXWD   16(R8), Y13
 	VPSLLD      $0x10, Y13, Y13
 	VMOVUPS     32(SI), Y14
 	VFMADD231PS Y12, Y14, Y1
 	VFMADD231PS Y13, Y14, Y3
 	ADDQ        $0x00000020, DX
-	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000040, SI
 	DECQ        DI
 	JNZ         dot

@@ -36,8 +36,8 @@ func (m *Mat) Mul(y []float32, ldy int, x Input, p0, p1 int, scratch []byte) {
 		m.mulRows(y, ldy, x, p0, p1, scratch)
 	case !m.Form.Packed():
 		_ = m.Data[p1*Pair*m.stride()-1]
-		dots(m.Form, y[p0*Pair:], ldy, &m.Data[p0*Pair*m.stride()], m.stride(), (p1-p0)*Pair, x, m.NCols)
-	case tileOf(m.Form, x.N) > 1:
+		m.k.dots(m.Form, y[p0*Pair:], ldy, &m.Data[p0*Pair*m.stride()], m.stride(), (p1-p0)*Pair, x, m.NCols)
+	case m.tile(x.N) > 1:
 		m.matMat(y, ldy, x, p0, p1, scratch)
 	default:
 		m.matVecs(y, ldy, x, p0, p1)
@@ -60,7 +60,7 @@ func (m *Mat) matVecs(y []float32, ldy int, x Input, p0, p1 int) {
 	for g := 2 * p0; g < 2*p1; g += step {
 		n := min(step, 2*p1-g)
 		for t := range x.N {
-			cur.mv[m.Form](&y[t*ldy+g*group], &m.Data[g*gb], &x.Q[t*size], m.units, n, pf)
+			m.k.mv[m.Form](&y[t*ldy+g*group], &m.Data[g*gb], &x.Q[t*size], m.units, n, pf)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (m *Mat) matMat(y []float32, ldy int, x Input, p0, p1 int, scratch []byte) 
 	_, _ = x.Q[x.N*size-1], m.Data[2*p1*gb-1]
 	for p := p0; p < p1; p++ {
 		w, ws := &m.Data[2*p*gb], m.units*i.byteUnit
-		if f := cur.unpack[m.Form]; f != nil {
+		if f := m.k.unpack[m.Form]; f != nil {
 			_ = scratch[2*ws-1]
 			f(&scratch[0], w, 2*m.units)
 			w = &scratch[0]
@@ -80,16 +80,16 @@ func (m *Mat) matMat(y []float32, ldy int, x Input, p0, p1 int, scratch []byte) 
 		for t := 0; t < x.N; t += MaxT {
 			T := min(MaxT, x.N-t)
 			q, out := &x.Q[t*size], &y[t*ldy+Pair*p]
-			if f := cur.mm[m.Form][T]; f != nil {
+			if f := m.k.mm[m.Form][T]; f != nil {
 				f(out, 4*ldy, w, ws, q, m.units)
 				continue
 			}
 			for h := range 2 {
 				w1, o1 := &m.Data[(2*p+h)*gb], &y[t*ldy+Pair*p+group*h]
 				if T == 1 {
-					cur.mv[m.Form](o1, w1, q, m.units, 1, prefetch)
+					m.k.mv[m.Form](o1, w1, q, m.units, 1, prefetch)
 				} else {
-					cur.mm1[m.Form][T](o1, 4*ldy, w1, q, m.units)
+					m.k.mm1[m.Form][T](o1, 4*ldy, w1, q, m.units)
 				}
 			}
 		}
@@ -111,19 +111,19 @@ func (m *Mat) mulRows(y []float32, ldy int, x Input, p0, p1 int, scratch []byte)
 				clear(row)
 			}
 		}
-		dots(F32, y[p*Pair:], ldy, &scratch[0], 4*cols, Pair, x, m.NCols)
+		m.k.dots(F32, y[p*Pair:], ldy, &scratch[0], 4*cols, Pair, x, m.NCols)
 	}
 }
 
 // dots multiplies n plain rows. A piece of dotRows rows stays in cache for all tokens.
-func dots(f Form, y []float32, ldy int, w *byte, stride, n int, x Input, cols int) {
-	k, n16 := cur.dot[f], (cols+15)/16
+func (k *Kernels) dots(f Form, y []float32, ldy int, w *byte, stride, n int, x Input, cols int) {
+	fs, n16 := k.dot[f], (cols+15)/16
 	_ = x.F[(x.N-1)*x.LD+16*n16-1]
-	most := len(k) - 1
-	for r := 0; r < n; r += cur.dotRows {
+	most := len(fs) - 1
+	for r := 0; r < n; r += k.dotRows {
 		wr := (*byte)(unsafe.Add(unsafe.Pointer(w), r*stride))
 		for t := 0; t < x.N; t += most {
-			k[min(most, x.N-t)](&y[t*ldy+r], 4*ldy, wr, stride, &x.F[t*x.LD], 4*x.LD, n16)
+			fs[min(most, x.N-t)](&y[t*ldy+r], 4*ldy, wr, stride, &x.F[t*x.LD], 4*x.LD, n16)
 		}
 	}
 }

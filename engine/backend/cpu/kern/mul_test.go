@@ -13,12 +13,18 @@ import (
 var mulTypes = []tensor.Type{tensor.Q4_0, tensor.Q4_1, tensor.Q8_0, tensor.Q5_0, tensor.Q5_1, tensor.Q4_K, tensor.Q6_K, tensor.Q5_K,
 	tensor.F32, tensor.F16, tensor.BF16}
 
+// mulShapes are the rows and columns of TestMulIsBitEqual, mulMost its largest batch.
+var (
+	mulShapes = [][2]int{{64, 512}, {40, 768}, {96, 576}, {32, 544}, {3, 256}}
+	mulMost   = 17
+)
+
 // TestMulIsBitEqual: one token in plain Go is the truth; every variant, batch size, and split of rows and tiles must give
 // its bits. Variants that compute a type in another form (K types on AVX2) are held to plain Go in that form.
 func TestMulIsBitEqual(t *testing.T) {
-	const most = 17
+	most := mulMost
 	for _, ty := range mulTypes {
-		for _, shape := range [][2]int{{64, 512}, {40, 768}, {96, 576}, {32, 544}, {3, 256}} {
+		for _, shape := range mulShapes {
 			rows, cols := shape[0], shape[1]
 			if cols%ty.BlockSize() != 0 {
 				continue
@@ -27,9 +33,8 @@ func TestMulIsBitEqual(t *testing.T) {
 			src, ld := randomRows(ty, rows, cols, rnd), padTo(cols, 256)
 			x := randomX(most, cols, ld, rnd)
 			truth := map[Form][]float32{}
-			for i := len(Features()) - 1; i >= 0; i-- { // plain Go first
-				require.NoError(t, Select(Features()[i]))
-				m := pack(ty, rows, cols, src)
+			for _, k := range all(t) {
+				m := pack(k, ty, rows, cols, src)
 				ldy := m.Pairs * Pair
 				if _, ok := truth[m.Form]; !ok {
 					truth[m.Form] = truthOf(t, m, x, ld, most)
@@ -43,18 +48,16 @@ func TestMulIsBitEqual(t *testing.T) {
 			}
 		}
 	}
-	require.NoError(t, Select(""))
 }
 
 // truthOf multiplies token by token in plain Go.
 func truthOf(t *testing.T, m *Mat, x []float32, ld, n int) []float32 {
 	t.Helper()
-	v := Variant()
-	require.NoError(t, Select("generic"))
-	defer func() { require.NoError(t, Select(v)) }()
+	g := *m
+	g.k = plain(t)
 	var all []float32
 	for k := range n {
-		all = append(all, multiply(m, x[k*ld:(k+1)*ld], ld, 1, 1, m.Pairs)...)
+		all = append(all, multiply(&g, x[k*ld:(k+1)*ld], ld, 1, 1, m.Pairs)...)
 	}
 	return all
 }
@@ -62,24 +65,24 @@ func truthOf(t *testing.T, m *Mat, x []float32, ld, n int) []float32 {
 // TestMulError bounds the error against float64 arithmetic on the dequantised weights: what is left is the rounding of
 // inputs to 8 bits (measured 0.5 to 0.8 %), or only float32 rounding where nothing is quantised.
 func TestMulError(t *testing.T) {
-	eachVariant(t, func(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k *Kernels) {
 		for _, ty := range mulTypes {
 			const rows, n, cols = 48, 9, 1024
 			rnd := newRand(uint64(ty))
 			src := randomRows(ty, rows, cols, rnd)
 			x := randomX(n, cols, cols, rnd)
-			m := pack(ty, rows, cols, src)
+			m := pack(k, ty, rows, cols, src)
 			y := multiply(m, x, cols, n, 1, 1)
 			w := make([]float32, cols)
 			var e2, r2 float64
 			for r := range rows {
 				require.NoError(t, tensor.Dequant(ty, w, src[r*len(src)/rows:(r+1)*len(src)/rows]))
-				for k := range n {
+				for j := range n {
 					var f float64
 					for i, v := range w {
-						f += float64(v) * float64(x[k*cols+i])
+						f += float64(v) * float64(x[j*cols+i])
 					}
-					d := f - float64(y[k*m.Pairs*Pair+r])
+					d := f - float64(y[j*m.Pairs*Pair+r])
 					e2, r2 = e2+d*d, r2+f*f
 				}
 			}
@@ -95,15 +98,15 @@ func TestMulError(t *testing.T) {
 
 // TestMulPadding: rows of padding come out as 0, and nothing is written beyond them.
 func TestMulPadding(t *testing.T) {
-	eachVariant(t, func(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k *Kernels) {
 		for _, ty := range mulTypes {
 			const rows, cols, n = 35, 256, 8
 			rnd := newRand(3)
-			m := pack(ty, rows, cols, randomRows(ty, rows, cols, rnd))
+			m := pack(k, ty, rows, cols, randomRows(ty, rows, cols, rnd))
 			y := multiply(m, randomX(n, cols, cols, rnd), cols, n, 1, 1)
-			for k := range n {
+			for j := range n {
 				for r := rows; r < 64; r++ {
-					require.Zero(t, y[k*64+r], "%v token %d row %d", ty, k, r)
+					require.Zero(t, y[j*64+r], "%v token %d row %d", ty, j, r)
 				}
 			}
 		}
@@ -115,47 +118,44 @@ func TestQuantiseIsBitEqual(t *testing.T) {
 	x := randomX(1, 2048, 2048, rnd)
 	clear(x[256:512])
 	x[600], x[900] = 1e30, -1e-38
-	defer func() { require.NoError(t, Select("")) }()
 	for _, q := range []Quant{Per32, Per256} {
-		require.NoError(t, Select("generic"))
 		want := make([]byte, q.Size(2048))
-		q.row(want, x, 2048)
-		for _, v := range Features() {
-			require.NoError(t, Select(v))
+		plain(t).quantRow(q, want, x, 2048)
+		for _, k := range all(t) {
 			got := make([]byte, len(want))
-			q.row(got, x, 2048)
-			require.Equal(t, want, got, "%s, kind %d", v, q)
+			k.quantRow(q, got, x, 2048)
+			require.Equal(t, want, got, "%s, kind %d", k.name, q)
 		}
 	}
 }
 
 func TestSelect(t *testing.T) {
-	err := Select("sse9")
+	_, err := Select("sse9")
 	require.ErrorContains(t, err, `found "sse9"`)
 	require.ErrorContains(t, err, "generic")
-	require.NoError(t, Select("generic"))
-	require.Equal(t, "generic", Variant())
-	require.NoError(t, Select(""))
-	require.Equal(t, Features()[0], Variant())
-	m := NewMat(tensor.Q4_1, 32, 32)
-	require.Equal(t, "mvQ4_1 "+Variant(), m.Kernel(1))
-	require.Equal(t, "dotF32 "+Variant(), NewMat(tensor.Q5_K, 32, 256).Kernel(1))
+	require.Equal(t, "generic", plain(t).Variant())
+	k, err := Select("")
+	require.NoError(t, err)
+	require.Equal(t, Features()[0], k.Variant())
+	require.Equal(t, "mvQ4_1 "+k.name, k.NewMat(tensor.Q4_1, 32, 32).Kernel(1))
+	require.Equal(t, "dotF32 "+k.name, k.NewMat(tensor.Q5_K, 32, 256).Kernel(1))
+	require.Equal(t, "softmax "+k.name, k.Name("softmax"))
 }
 
 // TestNothingIsAllocated: no kernel call takes memory.
 func TestNothingIsAllocated(t *testing.T) {
-	eachVariant(t, func(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k *Kernels) {
 		for _, ty := range mulTypes {
 			const rows, cols, n = 32, 256, 8
 			rnd := newRand(5)
-			m := pack(ty, rows, cols, randomRows(ty, rows, cols, rnd))
+			m := pack(k, ty, rows, cols, randomRows(ty, rows, cols, rnd))
 			x, y, scratch := randomX(n, cols, cols, rnd), make([]float32, n*rows), make([]byte, m.Scratch())
 			q := m.Quant()
 			in := Input{F: x, LD: cols, N: n, Q: make([]byte, n*q.Size(cols))}
 			tmp := make([]byte, MaxT*q.Size(cols))
 			require.Zero(t, testing.AllocsPerRun(3, func() {
 				if q != AsFloat {
-					q.Quantise(in.Q, x, cols, cols, n, 0, q.Tiles(n), tmp)
+					k.Quantise(q, in.Q, x, cols, cols, n, 0, k.Tiles(n), tmp)
 				}
 				m.Mul(y, rows, in, 0, m.Pairs, scratch)
 			}), "%v", ty)

@@ -13,12 +13,20 @@ const (
 // few is the batch below which a mat-vec for each token beats the mat-mat.
 const few = 8
 
-// tileOf returns the tokens of one tile of a batch of n.
-func tileOf(f Form, n int) int {
-	if n < few || !f.Packed() {
+// tileOf returns the tokens of one tile of quantised inputs in a batch of n.
+func (k *Kernels) tileOf(n int) int {
+	if n < few {
 		return 1
 	}
-	return cur.tile
+	return k.tile
+}
+
+// tile is tileOf for the matrix.
+func (m *Mat) tile(n int) int {
+	if !m.Form.Packed() {
+		return 1
+	}
+	return m.k.tileOf(n)
 }
 
 // Quant says how a matrix wants its input: matrices of equal Quant share a quantised input.
@@ -53,56 +61,49 @@ func (q Quant) Size(cols int) int {
 	return 0
 }
 
-// Tiles returns how many pieces Quantise has for a batch of n tokens.
-func (q Quant) Tiles(n int) int {
-	t := q.tile(n)
+// Tiles returns how many pieces Quantise makes of a batch of n tokens.
+func (k *Kernels) Tiles(n int) int {
+	t := k.tileOf(n)
 	return (n + t - 1) / t
-}
-
-func (q Quant) tile(n int) int {
-	if n < few {
-		return 1
-	}
-	return cur.tile
 }
 
 // Quantise fills pieces [t0, t1) of dst from x: n rows of cols values, ld floats apart, padded with zeros to a multiple of
 // Pad. Pieces may be done at the same time by different threads. scratch holds MaxT*Size(cols) bytes.
-func (q Quant) Quantise(dst []byte, x []float32, ld, cols, n, t0, t1 int, scratch []byte) {
-	size, T := q.Size(cols), q.tile(n)
+func (k *Kernels) Quantise(q Quant, dst []byte, x []float32, ld, cols, n, t0, t1 int, scratch []byte) {
+	size, T := q.Size(cols), k.tileOf(n)
 	for t := t0; t < t1; t++ {
-		k := min(T, n-t*T)
-		out := dst[t*T*size : (t*T+k)*size]
-		if k == 1 {
-			q.row(out, x[t*T*ld:], cols)
+		c := min(T, n-t*T)
+		out := dst[t*T*size : (t*T+c)*size]
+		if c == 1 {
+			k.quantRow(q, out, x[t*T*ld:], cols)
 			continue
 		}
-		for i := range k {
-			q.row(scratch[i*size:(i+1)*size], x[(t*T+i)*ld:], cols)
+		for i := range c {
+			k.quantRow(q, scratch[i*size:(i+1)*size], x[(t*T+i)*ld:], cols)
 		}
-		tile(out, scratch[:k*size], k)
+		k.merge(out, scratch[:c*size], c)
 	}
 }
 
-// row quantises one token.
-func (q Quant) row(dst []byte, x []float32, cols int) {
+// quantRow quantises one token.
+func (k *Kernels) quantRow(q Quant, dst []byte, x []float32, cols int) {
 	if q == Per256 {
 		n := (cols + 255) / 256
 		_, _ = dst[n*x256-1], x[n*256-1]
-		cur.quant256(&dst[0], &x[0], n)
+		k.quant256(&dst[0], &x[0], n)
 		return
 	}
 	n := (cols + 63) / 64 * 2
 	_, _ = dst[n*x32-1], x[n*32-1]
-	cur.quant32(&dst[0], &x[0], n)
+	k.quant32(&dst[0], &x[0], n)
 }
 
-// tile merges T quantised tokens, one after the other in src, dword by dword.
-func tile(dst, src []byte, T int) {
+// merge makes a tile of T quantised tokens, one after the other in src, dword by dword.
+func (k *Kernels) merge(dst, src []byte, T int) {
 	n := len(src) / 4 / T
 	s, d := dwords(src), dwords(dst)
 	done := 0
-	if f := cur.interleave[T]; f != nil && n >= 16 {
+	if f := k.interleave[T]; f != nil && n >= 16 {
 		done = n / 16 * 16
 		f(&dst[0], &src[0], 4*n, n/16)
 	}

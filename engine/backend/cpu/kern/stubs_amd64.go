@@ -275,6 +275,24 @@ func attnPV1r5(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off i
 func attnPV1r6(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
 
 //go:noescape
+func attnPV2r1(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
+
+//go:noescape
+func attnPV2r2(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
+
+//go:noescape
+func attnPV2r3(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
+
+//go:noescape
+func attnPV2r4(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
+
+//go:noescape
+func attnPV2r5(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
+
+//go:noescape
+func attnPV2r6(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
+
+//go:noescape
 func attnPV4r1(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
 
 //go:noescape

@@ -19,8 +19,8 @@ type (
 	threeFunc = func(y, a, b *float32, n16 int)
 )
 
-// kernels is one variant.
-type kernels struct {
+// Kernels is one variant of all kernels. It does not change and may be used by any number of goroutines.
+type Kernels struct {
 	name       string
 	features   []string // what the CPU must have
 	has        bool
@@ -35,7 +35,8 @@ type kernels struct {
 	dotRows    int
 	dot        [Rows][]dotFunc // by tokens
 	qk         []qkFunc        // by rows
-	pv16, pv64 []pvFunc        // by rows, for 16 and 64 dims
+	pv16       []pvFunc        // by rows, for 16 dims
+	pv32, pv64 []pvFunc        // for 32 and 64, may be nil
 	softmax    func(s *float32, n16 int, scale float32)
 	sumSquares func(x *float32, n16 int) float32
 	scaleMul   func(y, x, w *float32, n16 int, s float32)
@@ -49,23 +50,14 @@ type kernels struct {
 	spin       func(p *uint32, old uint32, n int) bool
 }
 
-// cur is the variant in use; variants lists all that are built in, best first.
-var (
-	variants = builtVariants()
-	cur      = best()
-)
+// variants lists all that are built in, best first; the last one runs anywhere.
+var variants = builtVariants()
 
-func best() *kernels {
-	for _, v := range variants {
-		if v.has {
-			return v
-		}
-	}
-	return variants[len(variants)-1]
-}
+// Variant returns the variant's name: "avx512-vnni", "avx2" or "generic".
+func (k *Kernels) Variant() string { return k.name }
 
-// Variant returns the name of the variant in use: "avx512-vnni", "avx2" or "generic".
-func Variant() string { return cur.name }
+// Name names one of the variant's kernels for a recording: "softmax avx512-vnni".
+func (k *Kernels) Name(kernel string) string { return kernel + " " + k.name }
 
 // Features returns the names of the variants that run on this CPU, best first.
 func Features() []string {
@@ -78,24 +70,19 @@ func Features() []string {
 	return names
 }
 
-// Select takes a variant by name, "" for the best. Call it before weights are packed; not while kernels run.
-func Select(name string) error {
-	if name == "" {
-		cur = best()
-		return nil
-	}
+// Select returns a variant by name, "" for the best that this CPU has.
+func Select(name string) (*Kernels, error) {
 	for _, v := range variants {
-		if v.name == name && v.has {
-			cur = v
-			return nil
+		if v.has && (v.name == name || name == "") {
+			return v, nil
 		}
 	}
-	return fmt.Errorf("cpu features: wanted one of %s (what this CPU and build have), found %q: choose one of them or leave the choice out", strings.Join(Features(), ", "), name)
+	return nil, fmt.Errorf("cpu features: wanted one of %s (what this CPU and build have), found %q: choose one of them or leave the choice out", strings.Join(Features(), ", "), name)
 }
 
 // goKernels is the plain Go variant.
-func goKernels() *kernels {
-	k := &kernels{
+func goKernels() *Kernels {
+	k := &Kernels{
 		name: "generic", has: true, tile: 1,
 		quant32: quant32Go, quant256: quant256Go,
 		dotRows: 1,

@@ -5,15 +5,15 @@ package kern
 import "golang.org/x/sys/cpu"
 
 // builtVariants lists the variants, best first.
-func builtVariants() []*kernels { return []*kernels{avx512(), avx2(), goKernels()} }
+func builtVariants() []*Kernels { return []*Kernels{avx512(), avx2(), goKernels()} }
 
-func avx512() *kernels {
+func avx512() *Kernels {
 	mm8 := [MaxT + 1]mmFunc{nil, mmQ8_0T1, mmQ8_0T2, mmQ8_0T3, mmQ8_0T4, mmQ8_0T5, mmQ8_0T6}
 	mm81 := [MaxT + 1]mmFunc{nil, mmQ8_1T1, mmQ8_1T2, mmQ8_1T3, mmQ8_1T4, mmQ8_1T5, mmQ8_1T6}
 	mmK32 := [MaxT + 1]mmFunc{nil, mmK32T1, mmK32T2, mmK32T3, mmK32T4, mmK32T5, mmK32T6}
 	mmK16 := [MaxT + 1]mmFunc{nil, mmK16T1, mmK16T2, mmK16T3, mmK16T4, mmK16T5, mmK16T6}
 	x := &cpu.X86
-	return &kernels{
+	return &Kernels{
 		name: "avx512-vnni", tile: MaxT,
 		has:        x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512DQ && x.HasAVX512VNNI && x.HasAVX2 && x.HasFMA && x.HasF16C,
 		mv:         [Rows]mvFunc{Q4_0: mvQ4_0, Q4_1: mvQ4_1, Q8_0: mvQ8_0, Q8_1: mvQ8_1, Q4_K: mvQ4_K, Q6_K: mvQ6_K},
@@ -27,6 +27,7 @@ func avx512() *kernels {
 			BF16: {nil, dotBF16T1, dotBF16T2, dotBF16T3, dotBF16T4}},
 		qk:      []qkFunc{nil, attnQKr1, attnQKr2, attnQKr3, attnQKr4, attnQKr5, attnQKr6},
 		pv16:    []pvFunc{nil, attnPV1r1, attnPV1r2, attnPV1r3, attnPV1r4, attnPV1r5, attnPV1r6},
+		pv32:    []pvFunc{nil, attnPV2r1, attnPV2r2, attnPV2r3, attnPV2r4, attnPV2r5, attnPV2r6},
 		pv64:    []pvFunc{nil, attnPV4r1, attnPV4r2, attnPV4r3, attnPV4r4, attnPV4r5, attnPV4r6},
 		softmax: softmax, sumSquares: sumSquares, scaleMul: scaleMul, siluMul: siluMul, geluMul: geluMul,
 		ropePairs: ropePairs, ropeHalves: ropeHalves, add: addVec,
@@ -34,8 +35,8 @@ func avx512() *kernels {
 	}
 }
 
-func avx2() *kernels {
-	return &kernels{
+func avx2() *Kernels {
+	return &Kernels{
 		name: "avx2", tile: MaxT,
 		has: cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasF16C,
 		mv:  [Rows]mvFunc{Q4_0: mvQ4_0avx2, Q4_1: mvQ4_1avx2, Q8_0: mvQ8_0avx2, Q8_1: mvQ8_1avx2},
