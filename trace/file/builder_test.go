@@ -1,0 +1,201 @@
+package file
+
+import (
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"glassbox/trace"
+)
+
+func pcHere() uintptr {
+	var pcs [1]uintptr
+	runtime.Callers(2, pcs[:])
+	return pcs[0]
+}
+
+func entryOf(f any) uintptr { return reflect.ValueOf(f).Pointer() }
+
+func find(t *testing.T, rec *Recording, id string) *Span {
+	i := slices.IndexFunc(rec.Spans, func(s Span) bool { return s.ID == id })
+	require.GreaterOrEqual(t, i, 0, id)
+	return &rec.Spans[i]
+}
+
+func TestBuilderGivesPathsTimesAndFacts(t *testing.T) {
+	rec := sample(t)
+	ids := map[string]bool{}
+	for i, s := range rec.Spans {
+		require.False(t, ids[s.ID], s.ID)
+		ids[s.ID] = true
+		require.GreaterOrEqual(t, s.StartNs, int64(0))
+		require.True(t, i == 0 || rec.Spans[i-1].StartNs <= s.StartNs)
+	}
+	require.Equal(t, Span{ID: "decode/1/L1/ffn_down", Step: "ffn_down", Name: "ffn_down", StartNs: 23 * ms, DurNs: ms, Lane: "workers",
+		Parent: "schedule/1/launch", Pass: 1, Layer: 1, Op: "ffn_down", Kernel: "mvQ4_1 sample", Bytes: 1000, Flops: 2000, Prov: "measured",
+		Attrs: Attrs{"busy_ns": []int64{ms, ms / 2}}}, *find(t, rec, "decode/1/L1/ffn_down"))
+	require.Equal(t, None, find(t, rec, "prefill/0/lm_head").Layer)
+	require.Equal(t, Attrs{"token": int64(2), "logits": []float64{1, 0.5}}, find(t, rec, "deliver/2/draw").Attrs)
+	require.Equal(t, 2, find(t, rec, "deliver/2/draw").Pass)
+	require.Equal(t, Attrs{"in": "18 bytes"}, find(t, rec, "receive/decode_json").Attrs)
+	require.Equal(t, "receive/validate", find(t, rec, "receive/decode_json").Parent)
+	require.Empty(t, find(t, rec, "receive/validate").Parent)
+	require.Equal(t, []Pass{{0, "prefill", 3, 4, 2, 10 * ms, 5 * ms}, {1, "decode", 1, 2, 2, 20 * ms, 5 * ms}, {2, "decode", 1, 2, 2, 30 * ms, 5 * ms}}, rec.Passes)
+}
+
+func TestWhatLiesBeforeTheFirstByteIsCutAndSaid(t *testing.T) {
+	s := find(t, sample(t), "receive/first_byte")
+	require.Equal(t, []int64{0, ms}, []int64{s.StartNs, s.DurNs})
+	require.Equal(t, ms, s.Attrs["before_first_byte_ns"])
+}
+
+func TestNumbersFollowTheirFormulas(t *testing.T) {
+	rec := sample(t)
+	require.Equal(t, Numbers{TTFTNs: 18 * ms, TPOTNs: 10 * ms, E2ENs: 40 * ms, PromptTokens: 3, OutputTokens: 3, PrefillTokensPerS: 600,
+		DecodeTokensPerS: 100, QueueNs: 2 * ms, FirstTokenSampleNs: 16 * ms}, rec.Numbers)
+	rec.Spans = slices.DeleteFunc(rec.Spans, func(s Span) bool { return s.Step == "sse_flush" })
+	require.Equal(t, 16*ms, Measure(rec).TTFTNs)
+	rec.Request.OutputTokens = rec.Request.OutputTokens[:1]
+	n := Measure(rec)
+	require.Zero(t, n.TPOTNs)
+	require.Zero(t, n.DecodeTokensPerS)
+	require.Equal(t, Numbers{}, Measure(&Recording{}))
+}
+
+func TestRequestIsWhatTheRecorderKnows(t *testing.T) {
+	r := sample(t).Request
+	require.Equal(t, "req-1", r.ID)
+	require.Equal(t, "4bf92f3577b34da6a3ce929d0e0e4736", r.TraceID)
+	require.Equal(t, Attrs{"temperature": 0.0, "seed": int64(9007199254740993), "stop": []string{"\n"}, "max_tokens": int64(3)}, r.Params)
+	require.Equal(t, []byte{0xf0, 0x9f}, r.OutputTokens[1].Bytes)
+	require.Equal(t, 26*ms, r.OutputTokens[1].TNs)
+	require.Equal(t, 1, *r.OutputTokens[1].Pass)
+	require.Equal(t, -0.5, *r.OutputTokens[1].Logprob)
+	require.Equal(t, "stop", r.FinishReason)
+}
+
+func TestTraceparentRules(t *testing.T) {
+	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
+	for parent, want := range map[string]string{
+		"00-" + id + "-00f067aa0ba902b7-01":                       id,
+		"cc-" + id + "-00f067aa0ba902b7-01-extra":                 id,
+		"ff-" + id + "-00f067aa0ba902b7-01":                       "",
+		"00-" + id + "-0000000000000000-01":                       "",
+		"00-00000000000000000000000000000000-00f067aa0ba902b7-01": "",
+		"00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01": "",
+		"": "", "00-" + id: "",
+	} {
+		require.Equal(t, want, traceIDOf(parent), parent)
+	}
+	r := trace.NewRecorder("x", 0, trace.CaptureSpec{})
+	require.Regexp(t, "^[0-9a-f]{32}$", NewBuilder(r, Head{}).Request().TraceID)
+}
+
+func TestRepeatedPathsAreNumberedAndHostileFactsAreKept(t *testing.T) {
+	r := trace.NewRecorder("x", 0, trace.CaptureSpec{})
+	w := r.Writer(trace.LaneLoop)
+	for range 3 {
+		span(w, trace.StepDrain, 5, 9)
+	}
+	w.In(4, -1)
+	span(w, trace.StepLogits, 5, 9, trace.Attr{Key: "x", Value: math.NaN()}, trace.Attr{Key: "y", Value: []float64{1, math.Inf(-1)}}, trace.Attr{Key: "n", Value: 7})
+	r.Update(func(f *trace.Facts) { f.Messages = []byte("not json \xff") })
+	r.AddToken(trace.Token{Logprob: math.Inf(-1), HasLP: true, Pass: -1})
+	b := NewBuilder(r, Head{})
+	var batch trace.Batch
+	r.Drain(&batch)
+	d := b.Append(&batch)
+	require.Equal(t, []string{"schedule/drain", "schedule/drain#2", "schedule/drain#3", "deliver/pass4/read_logits"},
+		[]string{d.Spans[0].ID, d.Spans[1].ID, d.Spans[2].ID, d.Spans[3].ID})
+	require.Equal(t, `{"n":7,"x":"NaN","y":[1.0,"-Inf"]}`, string(d.Spans[3].Attrs.AppendJSON(nil)))
+	require.Nil(t, d.Tokens[0].Logprob)
+	require.Equal(t, "\"not json \\ufffd\"", string(b.Finish().Request.Messages))
+}
+
+func TestDeltasAreNewPartsAndStayAsTheyWere(t *testing.T) {
+	r := trace.NewRecorder("x", 0, trace.CaptureSpec{})
+	b := NewBuilder(r, Head{})
+	var batch trace.Batch
+	w := r.Writer(trace.LaneLoop)
+	span(w, trace.StepDrain, 50, 60)
+	r.Drain(&batch)
+	first := b.Append(&batch)
+	span(w, trace.StepAdmit, 10, 20)
+	r.Drain(&batch)
+	second := b.Append(&batch)
+	rec := b.Finish()
+	require.Equal(t, []string{"schedule/admit", "schedule/drain"}, []string{rec.Spans[0].ID, rec.Spans[1].ID})
+	require.Len(t, first.Spans, 1)
+	require.Equal(t, "schedule/drain", first.Spans[0].ID)
+	require.Len(t, second.Spans, 1)
+	require.Equal(t, "schedule/admit", second.Spans[0].ID)
+	require.JSONEq(t, `{"spans":[{"id":"schedule/admit","step":"admit","name":"admit","start_ns":10,"dur_ns":10,"lane":"loop","prov":"measured"}],"passes":[],"tokens":[],"dropped":0}`,
+		string(second.AppendJSON(nil)))
+}
+
+func TestSourcesAreTheLinesAndFunctionsThatRan(t *testing.T) {
+	rec := sample(t)
+	refs := rec.RawSources["attn_q"]
+	require.Len(t, refs, 2)
+	require.Equal(t, SourceRef{Symbol: "samplePass", Func: "glassbox/trace/file.samplePass", File: "trace/file/sample_test.go", Line: refs[0].Line}, refs[0])
+	require.Equal(t, SourceRef{Symbol: "samplePass", Func: "glassbox/trace/file.samplePass", File: "trace/file/sample_test.go", Line: refs[1].Line, Decl: true}, refs[1])
+	require.Greater(t, refs[0].Line, refs[1].Line)
+	// One line of the helper wrote all of these spans, however often it ran.
+	require.Len(t, rec.RawSources["draw"], 1)
+	require.Equal(t, "span", rec.RawSources["draw"][0].Symbol)
+	std, ok := FuncSite(entryOf(time.Now))
+	require.True(t, ok)
+	require.Equal(t, "time/time.go", std.File)
+	_, ok = CallSite(0)
+	require.False(t, ok)
+}
+
+// bigRecorder feeds 100 passes of 600 ops into a builder.
+func buildBig() *Recording {
+	r := trace.NewRecorder("big", 0, trace.CaptureSpec{})
+	b := NewBuilder(r, sampleHead)
+	var batch trace.Batch
+	var p trace.PassOps
+	p.Reset(600, 2)
+	ops := trace.Ops()
+	for pass := range 100 {
+		for i := range p.Ops {
+			p.Ops[i] = trace.OpTime{Op: ops[i%20], Layer: int16(i / 20), Kernel: trace.Kernel("mvQ4_1 sample"), Start: int64(pass*600+i) * 1000, Dur: 900, Bytes: 123456, Flops: 654321}
+			p.Busy[2*i], p.Busy[2*i+1] = 800, 700
+		}
+		r.Pass(&p, trace.Pass{Index: pass, Kind: trace.Decode, Tokens: 1, Batch: 1, Requests: 1, Start: int64(pass) * 600_000, Dur: 600_000})
+		r.Drain(&batch)
+		b.Append(&batch)
+		r.Recycle(batch.Passes[0])
+	}
+	return b.Finish()
+}
+
+func BenchmarkBuildAndEncode60000Ops(b *testing.B) {
+	for b.Loop() {
+		rec := buildBig()
+		n := &counter{}
+		if err := WriteJSON(n, rec); err != nil || len(rec.Spans) != 60000 {
+			b.Fatal(err, len(rec.Spans))
+		}
+		b.SetBytes(int64(n.n))
+	}
+}
+
+func BenchmarkWriteGBX60000Ops(b *testing.B) {
+	rec := buildBig()
+	for b.Loop() {
+		if err := WriteGBX(&counter{}, rec); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+type counter struct{ n int }
+
+func (c *counter) Write(b []byte) (int, error) { c.n += len(b); return len(b), nil }

@@ -1,0 +1,135 @@
+package file
+
+import (
+	"cmp"
+	"slices"
+
+	"glassbox/trace"
+)
+
+// finish puts the spans in order, links them and computes the numbers. The slice of spans is replaced, not changed:
+// deltas may still point into the old one.
+func finish(rec *Recording) {
+	rec.Spans = sortSpans(rec.Spans)
+	linkParents(rec.Spans)
+	rec.Passes = slices.Clone(rec.Passes)
+	slices.SortStableFunc(rec.Passes, func(a, b Pass) int { return cmp.Compare(a.Index, b.Index) })
+	rec.Numbers = Measure(rec)
+}
+
+// sortSpans returns the spans by start; of two that start together the longer one comes first. Spans arrive in the order
+// in which they ended, so of two with the same interval the later one is around the other and comes first.
+func sortSpans(spans []Span) []Span {
+	order := make([]int32, len(spans))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(i, j int32) int {
+		a, b := &spans[i], &spans[j]
+		if c := cmp.Compare(a.StartNs, b.StartNs); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(b.DurNs, a.DurNs); c != 0 {
+			return c
+		}
+		if a.DurNs > 0 && a.Lane == b.Lane {
+			return cmp.Compare(j, i)
+		}
+		return cmp.Compare(i, j)
+	})
+	out := make([]Span, len(spans))
+	for k, i := range order {
+		out[k] = spans[i]
+	}
+	return out
+}
+
+// deepest bounds how far up linkParents looks: spans of one lane nest, so this only matters for files that are wrong.
+const deepest = 64
+
+// linkParents sets each span's parent to the innermost span around it on its lane. An op is on a lane of its own; it
+// gets the launch of its pass. The spans are in the order of sortSpans.
+func linkParents(spans []Span) {
+	open := map[string][]*Span{}
+	launch := map[int]string{}
+	for i := range spans {
+		s := &spans[i]
+		if s.Step == trace.StepLaunch.String() && s.Pass >= 0 {
+			launch[s.Pass] = s.ID
+		}
+		stack := open[s.Lane]
+		for len(stack) > 0 && stack[len(stack)-1].EndNs() <= s.StartNs {
+			stack = stack[:len(stack)-1]
+		}
+		for k := len(stack) - 1; k >= max(0, len(stack)-deepest) && s.Parent == ""; k-- {
+			if stack[k].EndNs() >= s.EndNs() {
+				s.Parent = stack[k].ID
+			}
+		}
+		open[s.Lane] = append(stack, s)
+	}
+	for i := range spans {
+		if s := &spans[i]; s.Op != "" && s.Parent == "" {
+			s.Parent = launch[s.Pass]
+		}
+	}
+}
+
+// Measure computes the numbers of a recording from its spans, passes and tokens:
+//
+//	ttft_ns               end of the first sse_flush span of an output token; without one, when the first token was sampled
+//	first_token_ns        when the first token was sampled
+//	tpot_ns               (t_last - t_first) / (n - 1) over the sampling times of the n output tokens
+//	decode_tokens_per_s   (n - 1) / (t_last - t_first)
+//	e2e_ns                latest end of a span on the HTTP lane; without one, of any span. Not of a partial recording
+//	prefill_tokens_per_s  tokens of the prefill passes / sum of their durations
+//	queue_ns              sum of the queue spans
+func Measure(rec *Recording) Numbers {
+	out := rec.Request.OutputTokens
+	n := Numbers{PromptTokens: len(rec.Request.PromptTokens), OutputTokens: len(out)}
+	if len(out) > 0 {
+		n.FirstTokenSampleNs = out[0].TNs
+		n.TTFTNs = out[0].TNs
+	}
+	var flushed, http, any int64
+	for i := range rec.Spans {
+		s := &rec.Spans[i]
+		any = max(any, s.EndNs())
+		if s.Lane == trace.LaneHTTP.String() {
+			http = max(http, s.EndNs())
+		}
+		switch s.Step {
+		case trace.StepQueue.String():
+			n.QueueNs += s.DurNs
+		case trace.StepFlush.String():
+			if _, ok := s.Attrs.Int("token"); ok && (flushed == 0 || s.EndNs() < flushed) {
+				flushed = s.EndNs()
+			}
+		}
+	}
+	if flushed > 0 {
+		n.TTFTNs = flushed
+	}
+	if n.E2ENs = http; http == 0 {
+		n.E2ENs = any
+	}
+	if rec.Partial {
+		n.E2ENs = 0
+	}
+	if k := int64(len(out) - 1); k > 0 && out[k].TNs > out[0].TNs {
+		d := out[k].TNs - out[0].TNs
+		n.TPOTNs = (d + k/2) / k
+		n.DecodeTokensPerS = float64(k) / (float64(d) / 1e9)
+	}
+	var tokens, dur int64
+	for _, p := range rec.Passes {
+		if p.Kind == trace.Prefill.String() {
+			tokens += int64(p.Tokens)
+			dur += p.DurNs
+		}
+	}
+	if dur > 0 {
+		n.PrefillTokensPerS = float64(tokens) / (float64(dur) / 1e9)
+	}
+	return n
+}

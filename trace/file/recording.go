@@ -1,0 +1,226 @@
+// Package file is the recording of one traced request: its Go form, the two files it is kept in (.json and .gbx), the
+// journal that is written while the request runs, the collector that fills it from a trace.Recorder, and the store that
+// a server keeps its recordings in. docs/trace-format.md describes every field.
+//
+// It does not know about models, HTTP, step pages or how a recording is shown.
+package file
+
+import "encoding/json"
+
+// Name and version of the schema this package writes. A reader accepts every minor of its major.
+const (
+	SchemaName    = "glassbox-trace"
+	SchemaMajor   = 1
+	SchemaVersion = "1.0"
+)
+
+// Recording is one request as one engine served it. All times in it are integer nanoseconds from the request's first
+// byte. A Recording that a Store or Collector handed out is shared: read it, do not change it.
+type Recording struct {
+	ID       string
+	Schema   Schema
+	Engine   Engine
+	Model    Model
+	Device   Device
+	Clock    Clock
+	Started  string // wall clock of the first byte, RFC 3339
+	Request  Request
+	Numbers  Numbers
+	Dropped  Dropped
+	Untraced *Untraced // nil: not measured
+	Partial  bool      // the request was not over when the recording ended
+	Missing  []string  // of a partial recording: what is not there
+	Lanes    []Lane
+	Loops    []Loop
+	Passes   []Pass
+	Walk     []Step
+	Spans    []Span // by start
+	Modules  []Module
+	Arrays   map[string]*Array
+
+	// RawSources holds, for each step, the distinct source positions that ran: for an op the lines of the model first,
+	// then the functions of the backend. It is kept in the journal and not in a finished file, whose walk has the
+	// sources resolved.
+	RawSources map[string][]SourceRef
+}
+
+// Schema names the format.
+type Schema struct {
+	Name    string `json:"name"`
+	Version string `json:"version"` // "1.N"
+}
+
+// Engine is the program that served the request.
+type Engine struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Commit  string `json:"commit"` // 40 hex, or the version's tag, or "unknown"
+}
+
+// Model is the model that ran, as its file declares it.
+type Model struct {
+	Name         string `json:"name"`
+	File         string `json:"file"`
+	SHA256       string `json:"sha256"`
+	Architecture string `json:"architecture"`
+	Quantization string `json:"quantization"`
+	Layers       int    `json:"layers"`
+	Heads        int    `json:"heads"`
+	KVHeads      int    `json:"kv_heads"`
+	Width        int    `json:"width"`
+	Vocab        int    `json:"vocab"`
+	HeadDim      int    `json:"head_dim,omitempty"`
+	FFN          int    `json:"ffn,omitempty"`
+	Context      int    `json:"context,omitempty"`
+}
+
+// Device is what did the arithmetic.
+type Device struct {
+	Kind     string   `json:"kind"` // "cpu", "cuda" or "emulated"
+	Name     string   `json:"name"`
+	Driver   string   `json:"driver,omitempty"`
+	Threads  int      `json:"threads"`
+	Features []string `json:"features"`
+}
+
+// Clock is the clock of all measured times.
+type Clock struct {
+	Name         string `json:"name"`
+	ResolutionNs int64  `json:"resolution_ns"` // least difference of two readings, measured
+}
+
+// Request is what was asked and what came out.
+type Request struct {
+	ID           string          `json:"id"`       // x-request-id as received or given
+	TraceID      string          `json:"trace_id"` // W3C trace id, 32 hex: the caller's, else a new one
+	TraceParent  string          `json:"traceparent,omitempty"`
+	Endpoint     string          `json:"endpoint,omitempty"`
+	Messages     json.RawMessage `json:"messages,omitempty"`
+	Prompt       string          `json:"prompt,omitempty"`
+	Params       Attrs           `json:"params"`
+	Rendered     string          `json:"rendered"`
+	PromptTokens []Token         `json:"prompt_tokens"`
+	OutputTokens []Token         `json:"output_tokens"`
+	Text         string          `json:"text"`
+	FinishReason string          `json:"finish_reason"`
+	Error        string          `json:"error,omitempty"`
+}
+
+// Token is a token of the prompt or of the answer.
+type Token struct {
+	ID      int      `json:"id"`
+	Text    string   `json:"text"`
+	Bytes   []byte   `json:"bytes,omitempty"` // where text is not whole UTF-8
+	Special bool     `json:"special,omitempty"`
+	TNs     int64    `json:"t_ns,omitempty"` // answer: when it was sampled
+	Logprob *float64 `json:"logprob,omitempty"`
+	Pass    *int     `json:"pass,omitempty"` // answer: the pass whose logits it was drawn from
+}
+
+// Numbers are the derived figures of a request; docs/trace-format.md has the formulas. Zero is "not measured" and is
+// left out of the file, except for the two counts.
+type Numbers struct {
+	TTFTNs             int64   `json:"ttft_ns,omitempty"`
+	TPOTNs             int64   `json:"tpot_ns,omitempty"`
+	E2ENs              int64   `json:"e2e_ns,omitempty"`
+	PromptTokens       int     `json:"prompt_tokens"`
+	OutputTokens       int     `json:"output_tokens"`
+	PrefillTokensPerS  float64 `json:"prefill_tokens_per_s,omitempty"`
+	DecodeTokensPerS   float64 `json:"decode_tokens_per_s,omitempty"`
+	QueueNs            int64   `json:"queue_ns,omitempty"`
+	FirstTokenSampleNs int64   `json:"first_token_ns,omitempty"` // first byte to first token sampled
+}
+
+// Dropped counts the spans that could not be kept.
+type Dropped struct {
+	Spans int64  `json:"spans"`
+	Why   string `json:"why,omitempty"`
+}
+
+// Untraced is the same request's speed without tracing.
+type Untraced struct {
+	DecodeTokensPerS float64 `json:"decode_tokens_per_s,omitempty"`
+}
+
+// Lane is a thread of execution, in the order in which lanes are drawn.
+type Lane struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Note  string `json:"note,omitempty"`
+}
+
+// Loop says that the walk goes round from step From to step To, over "layers" or "tokens".
+type Loop struct {
+	Over string `json:"over"`
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// Pass is one run of the whole model over a batch of tokens.
+type Pass struct {
+	Index       int    `json:"index"`
+	Kind        string `json:"kind"`                   // "prefill", "decode", "verify" or "draft"
+	Tokens      int    `json:"tokens"`                 // of this request
+	BatchTokens int    `json:"batch_tokens,omitempty"` // of all requests in the pass
+	Requests    int    `json:"requests"`
+	StartNs     int64  `json:"start_ns"`
+	DurNs       int64  `json:"dur_ns"`
+}
+
+// Step is a stop of the walk over this recording: a step page laid over the spans that ran.
+type Step struct {
+	ID      string   `json:"id"`
+	Title   string   `json:"title"`
+	Stage   string   `json:"stage"` // "receive", "schedule", "compute" or "deliver"
+	Text    string   `json:"text"`  // of a step never reached: why
+	Lane    string   `json:"lane"`
+	Source  Source   `json:"source"`
+	Sources []Source `json:"sources,omitempty"` // from the model's line down to the kernel
+	Spans   []int    `json:"spans"`             // indices into Recording.Spans
+	TimeNs  int64    `json:"time_ns"`
+	Count   int      `json:"count"`
+	In      string   `json:"in"`
+	Out     string   `json:"out"`
+	// What an engine may add so that a map of the walk need not guess.
+	Form    string `json:"form,omitempty"`     // what the request is here: bytes json text ids pages vector scores logits
+	Role    string `json:"role,omitempty"`     // residual, add, op or plain
+	Group   string `json:"group,omitempty"`    // steps of one group work on the same input
+	Hand    *Hand  `json:"hand,omitempty"`     // the hand-over when the next step is in another lane
+	Label   string `json:"label,omitempty"`    // for the map, at most 12 characters
+	Short   string `json:"short,omitempty"`    // one line
+	Body    string `json:"body,omitempty"`     // the text without what it hands on and what people get wrong
+	HandsOn string `json:"hands_on,omitempty"` // what the next step gets
+	Wrong   string `json:"wrong,omitempty"`    // what people get wrong
+	Link    string `json:"link,omitempty"`
+}
+
+// Hand is a hand-over between two lanes.
+type Hand struct {
+	Name string `json:"name"`
+	By   string `json:"by,omitempty"`
+}
+
+// Source is a place in the source code, with the code around it.
+type Source struct {
+	Repo   string `json:"repo"`
+	Commit string `json:"commit"` // 40 hex, or the version's tag, or "unknown"
+	Path   string `json:"path"`
+	Symbol string `json:"symbol"`
+	Line   int    `json:"line"` // from 1: where the lit line is
+	Code   *Code  `json:"code,omitempty"`
+}
+
+// Code is a run of source lines; First is the number of the first one.
+type Code struct {
+	First int      `json:"first"`
+	Lines []string `json:"lines"`
+}
+
+// Module is a node of a module map.
+type Module struct {
+	Name    string   `json:"name"`
+	Path    string   `json:"path"`
+	Lines   int      `json:"lines"`
+	Imports []string `json:"imports"`
+	State   string   `json:"state"` // "ran", "imported", "by_name" or "none"
+}
