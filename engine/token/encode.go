@@ -90,20 +90,21 @@ func (t *Tokenizer) splitMarks(text string, o Options) []fragment {
 }
 
 // presplit is pass 2: it cuts plain text into words, which merging never joins again. Byte-level vocabularies cut by the
-// pattern they were trained with; SentencePiece does not cut, but writes spaces as U+2581 and may put one in front.
+// pattern they were trained with; SentencePiece does not cut, but writes spaces as U+2581 and may put one in
+// front of each stretch of text, after a mark too (as llama.cpp and the legacy mode of Hugging Face do).
 //
 //go:noinline
 func (t *Tokenizer) presplit(fragments []fragment, o Options) []fragment {
 	m := o.Trace.Begin(trace.StepPresplit)
 	out := make([]fragment, 0, 2*len(fragments))
 	var parts []string
-	for i, f := range fragments {
+	for _, f := range fragments {
 		switch {
 		case f.id >= 0:
 			out = append(out, f)
 		case t.sentence:
 			text := strings.ReplaceAll(f.text, " ", spaceMark)
-			if t.vocab.AddSpacePrefix && (i == 0 || fragments[i-1].id >= 0) {
+			if t.vocab.AddSpacePrefix {
 				text = spaceMark + text
 			}
 			out = append(out, fragment{text: text, id: -1})

@@ -110,6 +110,30 @@ func TestBOSIsNeverDoubled(t *testing.T) {
 	require.Equal(t, append(append([]int{}, with...), v.EOS), tok.Encode("Hello"+tok.Text(v.EOS), o))
 }
 
+// Ids by llama.cpp (llama_tokenize, add_special false, parse_special true): a blank goes in front of each stretch of text.
+func TestSentencePieceMarks(t *testing.T) {
+	tok := vectorVocab(t, "llama-spm")
+	for text, want := range map[string][]int{
+		"<s> a<s>b <s>c": {1, 29871, 263, 1, 289, 29871, 1, 274},
+		"<s>x":           {1, 921},
+		"a</s>":          {263, 2},
+	} {
+		require.Equal(t, want, tok.Encode(text, Options{ParseSpecial: true}), "%q", text)
+	}
+}
+
+// DeepSeek's vocabulary has user-defined letters that are also names of bytes: the letter is the token, the byte is not.
+func TestUserDefinedLetterIsNotAByte(t *testing.T) {
+	tok := vectorVocab(t, "deepseek-llm")
+	ids := tok.Encode("þ", Options{})
+	require.Equal(t, []string{"þ"}, texts(tok, ids))
+	text, err := tok.Decode(ids)
+	require.NoError(t, err)
+	require.Equal(t, "þ", text)
+	require.Empty(t, tok.Encode("\xFE", Options{}))
+	require.Contains(t, strings.Join(tok.Warnings(), "\n"), "of 256 bytes have no token")
+}
+
 // tinyByteLevel is a byte-level vocabulary: the 256 bytes and more tokens.
 func tinyByteLevel(merges []string, more ...string) Vocab {
 	v := Vocab{Model: "gpt2", Pre: "gpt-2", BOS: -1, EOS: -1, EOT: -1, EOM: -1, UNK: -1, PAD: -1, Merges: merges}
@@ -185,6 +209,11 @@ func TestTextNeverBecomesAMarkByMerging(t *testing.T) {
 	w.Pre = "llama-bpe"
 	tok = mustNew(t, w)
 	require.Equal(t, []string{"ab", "c"}, texts(tok, tok.Encode("abc", Options{})), "neither by merges nor as a whole word")
+	w.Types[256], w.Types[257] = int32(Control), int32(Normal)
+	w.Merges = w.Merges[:1]
+	tok = mustNew(t, w)
+	require.Equal(t, []string{"a", "b"}, texts(tok, tok.Encode("ab", Options{})))
+	require.Equal(t, []string{"abc"}, texts(tok, tok.Encode("abc", Options{})))
 	require.Contains(t, strings.Join(tok.Warnings(), "\n"), "1 merges make a control token")
 }
 

@@ -177,10 +177,13 @@ func TestDetokenizerHoldsBack(t *testing.T) {
 
 // Long runs without a place to cut: at most three candidates a character, so the heap keeps the merge at n log n.
 func TestMillionCharacters(t *testing.T) {
-	const n = 1_000_000
 	toks := map[string]*Tokenizer{"smollm2": builtin(t), "llama-spm": vectorVocab(t, "llama-spm"), "deepseek-llm": vectorVocab(t, "deepseek-llm")}
 	for name, tok := range toks {
 		for _, unit := range []string{"a", " ", "=", "哈", "ab", "\n", "\u00a0x"} {
+			n := 100_000
+			if unit == "a" {
+				n = 1_000_000
+			}
 			text := strings.Repeat(unit, n/len(unit))
 			g := new(merger)
 			tok.scratch.New = func() any { return g }
