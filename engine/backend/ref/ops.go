@@ -78,26 +78,42 @@ func matMul(b *Backend, n *graph.Node, part, parts int) {
 		for c, v := range w32 {
 			w[c] = float64(v)
 		}
-		for i := range total {
-			b.row(n.Out, i)[r] = float32(dot(w, x[i*cols:(i+1)*cols]) + float64(bias[r]))
+		for i := 0; i < total; i += 8 {
+			for j, sum := range dots(w, x[i*cols:], min(8, total-i)) {
+				if i+j < total {
+					b.row(n.Out, i+j)[r] = float32(sum + float64(bias[r]))
+				}
+			}
 		}
 	}
 }
 
-// dot sums in four interleaved chains, in a fixed order.
-func dot(a, x []float64) float64 {
-	var s0, s1, s2, s3 float64
-	i := 0
-	for ; i+4 <= len(a) && i+4 <= len(x); i += 4 {
-		s0 += a[i] * x[i]
-		s1 += a[i+1] * x[i+1]
-		s2 += a[i+2] * x[i+2]
-		s3 += a[i+3] * x[i+3]
+// dots multiplies w with n vectors that lie one after the other in x. Each sum runs from the first element to the last,
+// so it does not depend on its neighbours; eight run side by side because one alone would wait for its own additions.
+func dots(w, x []float64, n int) (sums [8]float64) {
+	c := len(w)
+	if n < 8 {
+		for j := range n {
+			for i, v := range x[j*c : (j+1)*c] {
+				sums[j] += w[i] * v
+			}
+		}
+		return sums
 	}
-	for ; i < len(a); i++ {
-		s0 += a[i] * x[i]
+	x0, x1, x2, x3 := x[:c], x[c:2*c], x[2*c:3*c], x[3*c:4*c]
+	x4, x5, x6, x7 := x[4*c:5*c], x[5*c:6*c], x[6*c:7*c], x[7*c:8*c]
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+	for i, v := range w {
+		s0 += v * x0[i]
+		s1 += v * x1[i]
+		s2 += v * x2[i]
+		s3 += v * x3[i]
+		s4 += v * x4[i]
+		s5 += v * x5[i]
+		s6 += v * x6[i]
+		s7 += v * x7[i]
 	}
-	return (s0 + s1) + (s2 + s3)
+	return [8]float64{s0, s1, s2, s3, s4, s5, s6, s7}
 }
 
 // rope turns queries and keys: pair i of each head by the angle position / Base^(2i/Dim).
