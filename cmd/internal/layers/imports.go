@@ -49,8 +49,8 @@ func refuse(f *GoFile, imp string) string {
 		return "web never imports engine; it declares the interface it needs and cmd wires the engine in"
 	case under(ours, "engine/builtin") && !under(from, "cmd") && !under(from, "engine/builtin"):
 		return "only cmd imports engine/builtin, so that no library carries the model"
-	case under(ours, "engine/golden") && !f.Test:
-		return "golden data is for tests; it must not reach a binary"
+	case testSupport(ours) && !f.Test && !testSupport(from):
+		return "golden data and test support are for tests; they must not reach a binary"
 	case under(from, "cmd/internal/bench") && !f.Test && isOurs && !benchMay(ours):
 		return "the bench client imports only engine/openai/wire and trace"
 	case !under(from, "cmd") && under(ours, "cmd"):
@@ -59,6 +59,12 @@ func refuse(f *GoFile, imp string) string {
 		return "the default build has no cgo; put the file behind //go:build cuda"
 	}
 	return ""
+}
+
+// testSupport tells packages that only tests may import: the golden data, and by their name backendtest, testmodel, ...
+func testSupport(p string) bool {
+	last := path.Base(p)
+	return p == "engine/golden" || strings.HasPrefix(last, "test") || len(last) > 4 && strings.HasSuffix(last, "test")
 }
 
 func benchMay(ours string) bool {
