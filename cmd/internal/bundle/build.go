@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sort"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// maxGzip is the most that all scripts together may weigh, gzipped, in bytes.
+const maxGzip = 150_000
+
+// file is one output: its name inside static/js and its text.
+type file struct {
+	Name string
+	Text []byte
+}
+
+// bundleClient bundles every entry of web/client/src (glassbox.ts: all custom
+// elements) into one minified ES2022 script each. Style sheets that sources
+// import become strings, for adoptedStyleSheets.
+func bundleClient(root string) ([]file, error) {
+	src := filepath.Join(root, "web", "client", "src")
+	res := api.Build(api.BuildOptions{
+		EntryPoints:       []string{filepath.Join(src, "glassbox.ts")},
+		Outdir:            filepath.Join(root, "static", "js"),
+		AbsWorkingDir:     root,
+		Bundle:            true,
+		Format:            api.FormatIIFE,
+		Target:            api.ES2022,
+		Platform:          api.PlatformBrowser,
+		MinifySyntax:      true,
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: true,
+		Charset:           api.CharsetUTF8,
+		LegalComments:     api.LegalCommentsNone,
+		Loader:            map[string]api.Loader{".css": api.LoaderText},
+	})
+	return outputs(res)
+}
+
+// bundleTests bundles web/client/test/*.test.ts for Node 20, one file each,
+// so that "node --test DIR" runs them.
+func bundleTests(root, out string) error {
+	entries, err := filepath.Glob(filepath.Join(root, "web", "client", "test", "*.test.ts"))
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return fmt.Errorf("web/client/test: no *.test.ts found under %s", root)
+	}
+	abs, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	res := api.Build(api.BuildOptions{
+		EntryPoints:   entries,
+		Outdir:        abs,
+		OutExtension:  map[string]string{".js": ".mjs"},
+		AbsWorkingDir: root,
+		Bundle:        true,
+		Write:         true,
+		Format:        api.FormatESModule,
+		Target:        api.ES2022,
+		Platform:      api.PlatformNode,
+		Sourcemap:     api.SourceMapInline,
+		Loader:        map[string]api.Loader{".css": api.LoaderText},
+		Define:        map[string]string{"CHECKOUT": fmt.Sprintf("%q", root)},
+	})
+	_, err = outputs(res)
+	return err
+}
+
+// outputs turns esbuild's result into files by name, or into one error that
+// lists every message with its place.
+func outputs(res api.BuildResult) ([]file, error) {
+	if len(res.Errors) > 0 {
+		var all error
+		for _, m := range res.Errors {
+			where := "esbuild"
+			if m.Location != nil {
+				where = fmt.Sprintf("%s:%d:%d", m.Location.File, m.Location.Line, m.Location.Column)
+			}
+			all = errors.Join(all, fmt.Errorf("%s: %s", where, m.Text))
+		}
+		return nil, all
+	}
+	var out []file
+	for _, f := range res.OutputFiles {
+		out = append(out, file{Name: filepath.Base(f.Path), Text: f.Contents})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out, nil
+}
+
+// gzipSize is the length of text after gzip at its best level, as a server
+// would send it.
+func gzipSize(text []byte) int {
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	_, _ = w.Write(text)
+	_ = w.Close()
+	return b.Len()
+}

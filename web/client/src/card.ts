@@ -1,0 +1,93 @@
+// The step card: what happens here, what it takes and hands on, how long it
+// took, and the source with its line lit. Strings only.
+import { badge, bytes, count, esc, exactNs, inline, num, share, sig3, signs, timeParts } from './format';
+import { attrAt, isText, STAGE_LETTER, STAGE_NAME, type Recording } from './recording';
+import type { Source, Span, Step } from './schema';
+import { at, type State } from './state';
+import { rate } from './tracks';
+
+/** splitText takes the first sentence as the lead and leaves the rest as paragraphs. */
+export function splitText(text: string): { lede: string; rest: string[] } {
+  const clean = text.trim().replace(/\r\n/g, '\n');
+  const m = /^([\s\S]*?[.!?])(\s+|$)([\s\S]*)$/.exec(clean);
+  if (!m || m[1]!.includes('\n\n')) {
+    const [first = '', ...more] = clean.split(/\n\s*\n/);
+    return { lede: first, rest: more };
+  }
+  return { lede: m[1]!, rest: m[3] ? m[3].split(/\n\s*\n/).filter((p) => p.trim()) : [] };
+}
+
+export function card(r: Recording, s: State): string {
+  const i = at(r, s), step = r.steps[i]!, L = STAGE_LETTER[step.stage], next = r.steps[i + 1], spans = r.spansAt(i, s.pass, s.layer);
+  const src = step.sources?.[s.source] ?? step.source, { lede, rest } = step.short ? { lede: step.short, rest: step.text.split(/\n\s*\n/) } : splitText(step.text);
+  let h = `<div class="c-pad"><div class="c-where"><span class="sq ${L}" aria-hidden="true">${L}</span>${STAGE_NAME[step.stage]}<span class="pos">${i + 1} / ${r.steps.length}</span></div>`;
+  h += `<h2>${esc(step.title)}</h2><span class="sym" title="${esc(src.symbol)}">${esc(src.symbol)}</span>`;
+  if (lede) h += `<p class="lede">${inline(lede)}</p>`;
+  h += rest.map((p) => `<p class="c-p">${inline(p)}</p>`).join('');
+  if (step.out) h += `<p class="c-p"><em>Hands on</em>${inline(step.out)}${next ? ` <em>to ${esc(next.title)}</em>` : ''}</p>`;
+  if (step.wrong) h += `<p class="c-p"><em>Often wrong</em>${inline(step.wrong)}</p>`;
+  if (step.link) h += `<p class="c-p"><a href="${esc(step.link)}">More on this step</a></p>`;
+  return `${h}</div>${times(r, s, i)}${values(r, s, step, spans)}${sourcePane(step, s, L)}`;
+}
+
+const none = (what: string): string => `<div><span class="none">not measured</span>${what}</div>`;
+
+function times(r: Recording, s: State, i: number): string {
+  const step = r.steps[i]!;
+  if (step.count === 0) return `<div class="c-time"><div><span class="none">${r.live ? 'not yet' : 'not reached'}</span>in this request</div></div>`;
+  const layered = r.inLayers(i), inPass = r.inTokens(i) && r.passes.length > 1;
+  const here = layered || inPass ? r.timeAt(i, s.pass, layered && s.depth === 'layer' ? s.layer : undefined) : step.time_ns;
+  const what = layered && s.depth === 'layer' ? `L${s.layer}, this pass` : layered || inPass ? 'this pass' : step.count === 1 ? 'once' : `${count(step.count)} times`;
+  const cell = (ns: number, t: string, prov: 'measured' | 'derived', how: string): string => `<div>${num(timeParts(ns), exactNs(ns), prov, how).replace('</span><span class="bd', `</span>${t}<span class="bd`)}</div>`;
+  const clock = r.file.clock?.name ? `clock ${r.file.clock.name}, resolution ${r.file.clock.resolution_ns} ns` : 'clock not named in the recording';
+  const first = here === null ? none(what) : cell(here, what, 'measured', clock);
+  const all = layered || inPass ? cell(step.time_ns, `${count(r.passes.length)} passes`, 'measured', `sum of ${count(step.count)} runs, ${clock}`) : cell(step.time_ns / step.count, 'each', step.count === 1 ? 'measured' : 'derived', `${exactNs(step.time_ns)} by ${step.count}`);
+  const total = r.total;
+  return `<div class="c-time">${first}${all}<div>${num([share(step.time_ns, total.ns), '%'], `${step.time_ns} of ${total.ns} ns`, 'derived', 'time of this step by end-to-end time').replace('</span><span class="bd', '</span>of the request<span class="bd')}</div></div>`;
+}
+
+/** What went in and out here: from the spans under the playhead, else from the walk. */
+function values(r: Recording, s: State, step: Step, spans: Span[]): string {
+  const rows: [string, string][] = [], p = s.sel ? r.spans[r.spanIndex.get(s.sel) ?? -1] : spans[0];
+  const a = attrAt(spans, 'in', isText) ?? step.in, z = attrAt(spans, 'out', isText) ?? step.out;
+  if (a) rows.push(['in', esc(signs(a))]);
+  if (z) rows.push(['out', esc(signs(z))]);
+  if (p?.kernel) rows.push(['ran', esc(p.kernel)]);
+  if (p?.bytes) {
+    const bw = rate(p);
+    rows.push(['data', `${bytes(p.bytes)}${badge('derived', 'from shapes')}${bw ? ` at ${sig3(bw)} GB/s${badge('derived', 'bytes by time')}` : ''}`]);
+  }
+  if (p?.flops) rows.push(['work', `${sig3(p.flops / 1e6)} MFLOP${badge('derived', 'from shapes')}`]);
+  if (s.sel && p) rows.unshift(['span', `${esc(p.name)} ${esc(p.id)}`]);
+  return rows.length ? `<dl class="c-io">${rows.map(([k, v]) => `<dt>${k}</dt><dd title="${v.replace(/<[^>]*>/g, '')}">${v}</dd>`).join('')}</dl>` : '';
+}
+
+/** href of a line at its commit, where the repository is one that can be linked. */
+export function sourceHref(src: Source): string | null {
+  if (!src.repo || !src.path || src.commit === 'unknown' || !src.commit) return null;
+  const base = /^https?:\/\//.test(src.repo) ? src.repo : /^[\w.-]+\/[\w.-]+$/.test(src.repo) ? `https://github.com/${src.repo}` : /^github\.com\//.test(src.repo) ? `https://${src.repo}` : '';
+  return base ? `${base.replace(/\.git$/, '')}/blob/${src.commit}/${src.path}${src.line ? `#L${src.line}` : ''}` : null;
+}
+
+const commitName = (c: string): string => (/^[0-9a-f]{40}$/.test(c) ? c.slice(0, 7) : c);
+
+function sourcePane(step: Step, s: State, L: string): string {
+  const chain = step.sources ?? [], src = chain[s.source] ?? step.source;
+  if (!src.path) return `<div class="src"><div class="src-h"><span class="path">no source line in this recording</span></div></div>`;
+  const href = sourceHref(src), where = `<b>${esc(src.path.split('/').slice(-2).join('/'))}:${src.line || '?'}</b>`;
+  const at0 = src.commit && src.commit !== 'unknown' ? `at ${esc(commitName(src.commit))}` : 'commit unknown';
+  let h = `<div class="src ${L}">`;
+  if (chain.length > 1) h += `<div class="chain" role="group" aria-label="From the model's line down to the kernel">${chain.map((c, n) => `<button data-source="${n}" data-k="c${n}" aria-pressed="${n === s.source}">${n ? '› ' : ''}${esc(c.symbol.split('.').pop() ?? c.path)}</button>`).join('')}</div>`;
+  h += `<div class="src-h">${href ? `<a href="${esc(href)}" title="${esc(src.path)}" data-k="src">${where}</a>` : `<span class="path" title="${esc(src.path)}">${where}</span>`}<span class="at" title="${esc(src.commit)}">${at0}</span></div>`;
+  h += code(src);
+  return `${h}</div>`;
+}
+
+function code(src: Source): string {
+  if (!src.code?.lines?.length) return '<pre><div><i></i><span>the code itself is not in this recording</span></div></pre>';
+  const rows = src.code.lines.map((t, n) => {
+    const no = src.code!.first + n;
+    return `<div${no === src.line ? ' class="lit" aria-current="true"' : ''}><i>${no}</i><span>${esc(t) || ' '}</span></div>`;
+  });
+  return `<pre tabindex="-1" aria-label="Source, line ${src.line} is lit">${rows.join('')}</pre>`;
+}

@@ -1,0 +1,103 @@
+// The one list of commands. The key handler, the ? sheet, the palette and the
+// table in the docs are all made from it.
+
+export type Group = 'Walk' | 'Depth' | 'Play' | 'Views' | 'Timeline' | 'Find' | 'Page';
+
+export interface Command {
+  id: string;
+  group: Group;
+  title: string;
+  /** Keys as KeyboardEvent.key, or as code:… for keys known by their place. Mod is Ctrl or Cmd. */
+  keys: string[];
+  /** 'timeline': only while that view is shown */
+  when?: 'timeline';
+  /** not offered in the palette */
+  hidden?: boolean;
+}
+
+export const COMMANDS: readonly Command[] = [
+  { id: 'next', group: 'Walk', title: 'Next step at this depth', keys: ['ArrowRight'] },
+  { id: 'prev', group: 'Walk', title: 'Previous step at this depth', keys: ['ArrowLeft'] },
+  { id: 'first', group: 'Walk', title: 'First step', keys: ['Home'] },
+  { id: 'last', group: 'Walk', title: 'Last step', keys: ['End'] },
+  { id: 'stage.next', group: 'Walk', title: 'Next stage', keys: ['PageDown'] },
+  { id: 'stage.prev', group: 'Walk', title: 'Previous stage', keys: ['PageUp'] },
+  { id: 'token.next', group: 'Walk', title: 'Next token', keys: ['n'] },
+  { id: 'token.prev', group: 'Walk', title: 'Previous token', keys: ['p'] },
+  { id: 'same.next', group: 'Walk', title: 'Next time the same step runs', keys: ['.'] },
+  { id: 'same.prev', group: 'Walk', title: 'Previous time the same step ran', keys: [','] },
+  { id: 'into', group: 'Depth', title: 'Step into: token, layer, kernel', keys: ['ArrowDown'] },
+  { id: 'out', group: 'Depth', title: 'Step out', keys: ['ArrowUp'] },
+  { id: 'open', group: 'Depth', title: 'Open: next line of the source chain, or zoom to the span', keys: ['Enter'] },
+  { id: 'escape', group: 'Depth', title: 'Close, then clear the selection, then back to steps', keys: ['Escape'] },
+  { id: 'play', group: 'Play', title: 'Play or pause', keys: [' '] },
+  { id: 'play.back', group: 'Play', title: 'Play backwards', keys: ['Shift+ '] },
+  { id: 'speed', group: 'Play', title: 'Speed: 1x, 2x, 4x, 0.5x', keys: ['v'] },
+  { id: 'view.1', group: 'Views', title: 'View 1', keys: ['1'] },
+  { id: 'view.2', group: 'Views', title: 'View 2', keys: ['2'] },
+  { id: 'view.3', group: 'Views', title: 'View 3', keys: ['3'] },
+  { id: 'view.4', group: 'Views', title: 'View 4', keys: ['4'] },
+  { id: 'view.5', group: 'Views', title: 'View 5', keys: ['5'] },
+  { id: 'view.6', group: 'Views', title: 'View 6', keys: ['6'] },
+  { id: 'view.7', group: 'Views', title: 'View 7', keys: ['7'] },
+  { id: 'view.8', group: 'Views', title: 'View 8', keys: ['8'] },
+  { id: 'view.9', group: 'Views', title: 'View 9', keys: ['9'] },
+  { id: 'zoom.in', group: 'Timeline', title: 'Zoom in', keys: ['+', '='], when: 'timeline' },
+  { id: 'zoom.out', group: 'Timeline', title: 'Zoom out', keys: ['-'], when: 'timeline' },
+  { id: 'zoom.fit', group: 'Timeline', title: 'The whole request', keys: ['0'], when: 'timeline' },
+  { id: 'time.in', group: 'Timeline', title: 'Zoom in, by place of the key', keys: ['code:KeyW'], when: 'timeline' },
+  { id: 'time.out', group: 'Timeline', title: 'Zoom out, by place of the key', keys: ['code:KeyS'], when: 'timeline' },
+  { id: 'time.left', group: 'Timeline', title: 'Earlier', keys: ['code:KeyA'], when: 'timeline' },
+  { id: 'time.right', group: 'Timeline', title: 'Later', keys: ['code:KeyD'], when: 'timeline' },
+  { id: 'focus', group: 'Timeline', title: 'Centre the selection, again: fit it', keys: ['f'], when: 'timeline' },
+  { id: 'find', group: 'Find', title: 'Search steps, ops, tokens, commands', keys: ['/', 'Mod+k'] },
+  { id: 'goto', group: 'Find', title: 'Go to a step by its number', keys: ['g'] },
+  { id: 'source', group: 'Page', title: 'Show or hide the source', keys: ['l'] },
+  { id: 'table', group: 'Page', title: 'Show or hide the table of this view', keys: ['r'] },
+  { id: 'copy', group: 'Page', title: 'Copy a link to exactly this', keys: ['y'] },
+  { id: 'theme', group: 'Page', title: 'Light or dark', keys: ['t'] },
+  { id: 'max', group: 'Page', title: 'Maximise the view, or back', keys: ['z'] },
+  { id: 'max.card', group: 'Page', title: 'Maximise the step card, or back', keys: ['Shift+Z'] },
+  { id: 'width', group: 'Page', title: 'Strip: equal widths or true time', keys: ['q'] },
+  { id: 'export.svg', group: 'Page', title: 'Save this view as a picture', keys: ['x'] },
+  { id: 'export.csv', group: 'Page', title: 'Save this view as a table (CSV)', keys: ['Shift+X'] },
+  { id: 'presenter', group: 'Page', title: 'Presenter: large type, full screen', keys: ['Shift+F'] },
+  { id: 'letters', group: 'Page', title: 'Single letters on or off', keys: [] },
+  { id: 'help', group: 'Page', title: 'This sheet', keys: ['?'] },
+];
+
+const NAMES: Record<string, string> = {
+  ArrowRight: '→', ArrowLeft: '←', ArrowDown: '↓', ArrowUp: '↑', ' ': 'Space', Escape: 'Esc', PageDown: 'PgDn', PageUp: 'PgUp', Enter: '↵',
+};
+
+/** keyName is a key as it is printed on a keyboard. */
+export function keyName(k: string): string {
+  return k.split(/(?<=.)\+(?=.)/).map((part) => NAMES[part] ?? (part.startsWith('code:Key') ? part.slice(8) : part.length === 1 && /[a-z]/.test(part) ? part : part)).join(' ');
+}
+
+export interface KeyLike { key: string; code: string; ctrlKey: boolean; metaKey: boolean; altKey: boolean; shiftKey: boolean }
+
+/** isLetter: keys that a reader can switch off (WCAG 2.1.4). Arrows, Space, Enter, Esc, Home, End, PgUp, PgDn stay. */
+export const isLetter = (k: string): boolean => k.startsWith('code:') || (k !== ' ' && k !== 'Shift+ ' && !k.startsWith('Mod+') && (k.replace(/^Shift\+/, '').length === 1));
+
+function matches(k: string, e: KeyLike): boolean {
+  if (k.startsWith('Mod+')) return (e.ctrlKey || e.metaKey) && !e.altKey && e.key.toLowerCase() === k.slice(4).toLowerCase();
+  if (e.ctrlKey || e.metaKey || e.altKey) return false;
+  if (k.startsWith('code:')) return e.code === k.slice(5) && !e.shiftKey;
+  if (k.startsWith('Shift+')) return e.shiftKey && e.key.toLowerCase() === k.slice(6).toLowerCase();
+  const plain = k === ' ' || k.length > 1 || /[a-z]/.test(k);
+  return e.key === k && (!plain || !e.shiftKey);
+}
+
+/** commandFor finds the command of a key press, or null: then the key stays the browser's. */
+export function commandFor(e: KeyLike, ctx: { view: string; letters: boolean }): Command | null {
+  for (const c of COMMANDS) {
+    if (c.when && c.when !== ctx.view) continue;
+    for (const k of c.keys) if ((ctx.letters || !isLetter(k)) && matches(k, e)) return c;
+  }
+  return null;
+}
+
+/** Rows for the table in the docs. */
+export const commandTable = (): { group: string; keys: string; title: string; where: string }[] =>
+  COMMANDS.map((c) => ({ group: c.group, keys: c.keys.map(keyName).join(', ') || 'palette', title: c.title, where: c.when ?? 'everywhere' }));

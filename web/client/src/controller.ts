@@ -1,0 +1,182 @@
+// What each command does. Keys, buttons, palette and embedders all call run.
+import { helpSheet, palette, paletteList, search, type Hit } from './dialogs';
+import { csv, freeSvg, save } from './exports';
+import { Player } from './player';
+import { at, fit, goStage, goStep, goToken, into, move, out, sameOp, type State } from './state';
+import type { Stage } from './stage';
+import { TEXT } from './style';
+import { store, stored, toggleTheme } from './theme';
+import type { Tracer } from './tracer';
+import { VIEWS } from './views/registry';
+
+export class Controller {
+  readonly player: Player;
+  letters = stored('glassbox.letters') !== 'off';
+  byTime = false;
+  private toast: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private host: Tracer) {
+    this.player = new Player(
+      () => (host.recording ? { r: host.recording, s: host.state } : null),
+      (s) => host.set(s),
+      () => this.stage?.draw(),
+    );
+  }
+
+  private get stage(): Stage | null { return (this.host as unknown as { stage: Stage | null }).stage; }
+  private el<T extends Element = HTMLElement>(q: string): T | null { return this.host.shadowRoot!.querySelector<T>(q); }
+
+  say(text: string): void {
+    const t = this.el('.toast');
+    if (!t) return;
+    t.textContent = text;
+    clearTimeout(this.toast);
+    this.toast = setTimeout(() => { t.textContent = ''; }, 4000);
+  }
+
+  /** run carries out a command; false means that it had nothing to do and the key stays the browser's. */
+  run(id: string): boolean {
+    const r = this.host.recording, s = this.host.state, stage = this.stage;
+    if (!r || !stage) return false;
+    const walk = (f: () => State): true => { this.player.stop(); this.host.set(f()); return true; };
+    if (stage.current?.command?.(id)) return true;
+    if (id.startsWith('view.')) return this.view(Number(id.slice(5)));
+    switch (id) {
+      case 'next': return walk(() => move(r, s, 1));
+      case 'prev': return walk(() => move(r, s, -1));
+      case 'first': return walk(() => goStep(r, s, 0));
+      case 'last': return walk(() => goStep(r, s, r.steps.length - 1));
+      case 'stage.next': return walk(() => goStage(r, s, 1));
+      case 'stage.prev': return walk(() => goStage(r, s, -1));
+      case 'token.next': return walk(() => goToken(r, s, 1));
+      case 'token.prev': return walk(() => goToken(r, s, -1));
+      case 'same.next': return walk(() => sameOp(r, s, 1));
+      case 'same.prev': return walk(() => sameOp(r, s, -1));
+      case 'into': return walk(() => into(r, s));
+      case 'out': return walk(() => out(r, s));
+      case 'open': return this.open();
+      case 'escape': return this.escape();
+      case 'play': this.player.toggle(1); return true;
+      case 'play.back': this.player.toggle(-1); return true;
+      case 'speed': this.player.faster(); return true;
+      case 'find': this.find('Search steps, functions, tokens; > for commands'); return true;
+      case 'goto': this.find(`Go to step, 1 to ${r.steps.length}`); return true;
+      case 'source': stage.setClass('nosrc'); return true;
+      case 'table': stage.showTable(); return true;
+      case 'max': stage.setClass('max'); return true;
+      case 'max.card': stage.setClass('maxcard'); return true;
+      case 'width': this.byTime = !this.byTime; stage.draw(); return true;
+      case 'copy': void this.copy(); return true;
+      case 'theme': toggleTheme(this.host); return true;
+      case 'presenter': this.presenter(); return true;
+      case 'letters': this.setLetters(!this.letters); return true;
+      case 'help': this.help(); return true;
+      case 'export.svg': this.picture(); return true;
+      case 'export.csv': if (stage.current) save(`${s.view}.csv`, 'text/csv', csv(stage.current.table())); return true;
+      default: return false;
+    }
+  }
+
+  private view(n: number): boolean {
+    const v = VIEWS.find((k) => k.n === n), r = this.host.recording!;
+    if (!v) return false;
+    const why = v.missing(r) ?? (v.mount ? null : 'this page cannot draw it yet');
+    if (why) this.say(`${v.title}: ${why}.`);
+    else this.host.set({ ...this.host.state, view: v.id });
+    return true;
+  }
+
+  private open(): boolean {
+    const r = this.host.recording!, s = this.host.state, n = r.steps[at(r, s)]!.sources?.length ?? 0;
+    if (n > 1) this.host.set({ ...s, source: (s.source + 1) % n });
+    return n > 1;
+  }
+
+  /** Esc: what is open closes, then the selection goes, then the arrows own steps again. */
+  private escape(): boolean {
+    const stage = this.stage!, s = this.host.state, twin = this.el('.twin');
+    if (twin && !twin.hidden) { stage.showTable(false); return true; }
+    for (const c of ['max', 'maxcard', 'presenter']) if (this.el('.stage')?.classList.contains(c)) { if (c === 'presenter') this.presenter(); else stage.setClass(c, false); return true; }
+    if (this.player.direction) { this.player.stop(); return true; }
+    if (s.sel) { this.host.set({ ...s, sel: '' }); return true; }
+    if (s.depth !== 'step') { this.host.set({ ...s, depth: 'step' }); return true; }
+    return false;
+  }
+
+  private presenter(): void {
+    const on = this.stage!.setClass('presenter');
+    if (on) void this.host.requestFullscreen?.().catch(() => undefined);
+    else if (document.fullscreenElement) void document.exitFullscreen().catch(() => undefined);
+  }
+
+  private async copy(): Promise<void> {
+    const link = this.host.link();
+    try {
+      await navigator.clipboard.writeText(link);
+      this.say('The link to exactly this is in the clipboard.');
+    } catch { this.say(link); }
+  }
+
+  private setLetters(on: boolean): void {
+    this.letters = on;
+    store('glassbox.letters', on ? 'on' : 'off');
+    this.say(on ? 'Single letters are on.' : 'Single letters are off; arrows, Space, Enter, Esc, Home, End, PgUp and PgDn stay.');
+    this.stage?.draw();
+  }
+
+  private picture(): void {
+    const v = this.stage?.current, name = `${this.host.state.view}`, css = (k: string): string => getComputedStyle(this.host).getPropertyValue(k).trim();
+    const svg = v?.svg?.(), cv = v?.canvas?.();
+    if (svg) save(`${name}.svg`, 'image/svg+xml', freeSvg(svg, css, TEXT.tracer));
+    else cv?.toBlob((b) => { if (b) save(`${name}.png`, 'image/png', b); });
+  }
+
+  private dialog(html: string): HTMLDialogElement {
+    const d = this.el<HTMLDialogElement>('dialog')!;
+    d.innerHTML = html;
+    d.onclose = () => this.host.focus({ preventScroll: true });
+    d.onclick = (e) => { if (e.target === d || (e.target as Element).closest('[data-close]')) d.close(); };
+    d.onkeydown = (e) => { if (e.key === 'Escape') { d.close(); e.preventDefault(); } e.stopPropagation(); };
+    if (!d.open) d.showModal();
+    return d;
+  }
+
+  private help(): void {
+    const d = this.dialog(helpSheet(this.letters));
+    d.querySelector<HTMLInputElement>('[data-letters]')!.onchange = (e) => this.setLetters((e.target as HTMLInputElement).checked);
+  }
+
+  /** The palette: type, arrows choose, Enter goes. A bare number goes to that step. */
+  private find(hint: string): void {
+    const r = this.host.recording!, d = this.dialog(palette(hint)), input = d.querySelector('input')!, list = d.querySelector('.list')!;
+    let hits: Hit[] = [], n = 0;
+    const paint = (): void => {
+      list.innerHTML = paletteList(hits, n);
+      input.setAttribute('aria-activedescendant', `hit${n}`);
+      list.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+    };
+    const look = (): void => {
+      const step = /^\d+$/.test(input.value.trim()) ? Number(input.value) - 1 : -1, direct = r.steps[step];
+      hits = search(r, input.value);
+      if (direct) hits = [...hits.filter((h) => h.step === direct.id && h.kind === 'step'), ...hits.filter((h) => h.step !== direct.id || h.kind !== 'step')];
+      n = 0;
+      paint();
+    };
+    const go = (): void => { const h = hits[n]; d.close(); if (h) this.take(h); };
+    input.oninput = look;
+    input.onkeydown = (e) => {
+      if (e.key === 'ArrowDown' || e.key === 'ArrowUp') { n = (n + (e.key === 'ArrowDown' ? 1 : -1) + hits.length) % Math.max(1, hits.length); paint(); e.preventDefault(); }
+      else if (e.key === 'Enter') { go(); e.preventDefault(); }
+    };
+    list.addEventListener('click', (e) => { const li = (e.target as Element).closest('[data-hit]'); if (li) { n = Number(li.getAttribute('data-hit')); go(); } });
+    look();
+    input.focus();
+  }
+
+  private take(h: Hit): void {
+    const r = this.host.recording!, s = this.host.state;
+    if (h.cmd) { this.run(h.cmd); return; }
+    this.player.stop();
+    this.host.set(fit(r, { ...s, step: h.step ?? s.step, pass: h.pass ?? s.pass, sel: h.span ?? '', source: 0 }));
+  }
+}

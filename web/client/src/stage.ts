@@ -1,0 +1,241 @@
+// The stage inside the element: panels, the mounted view, sizes. It draws what
+// the element's recording and state say, once a frame at most, and only the
+// panels whose content changed.
+import { card } from './card';
+import type { Controller } from './controller';
+import { esc } from './format';
+import type { Measure } from './layout';
+import { outline, stripControls, stripEnd, stripPlot, topBar, type StripOptions } from './panels';
+import { type Recording, STAGE_NAME } from './recording';
+import { at, depthsAt, type Depth, type State } from './state';
+import { tableHtml, unrolled } from './exports';
+import { store, stored } from './theme';
+import { viewFor } from './views/registry';
+import type { View, ViewContext } from './views/view';
+
+export interface StageHost extends HTMLElement {
+  readonly recording: Recording | null;
+  readonly state: State;
+  set(s: State): void;
+}
+
+const SKELETON = `<div class="stage"><header class="top" role="banner"></header><nav class="outline" aria-label="Outline of the walk"></nav><main class="view"><div class="vhead"></div><div class="note" hidden></div><div class="vbody"></div><div class="twin" hidden tabindex="0" role="region" aria-label="Table of this view"></div></main><aside class="card" aria-label="Step"></aside><footer class="strip" aria-label="All steps"><div class="s-ctl"></div><div class="s-plot"><svg aria-hidden="true"></svg></div><div class="s-end"></div></footer><div class="frame"></div><div class="toast" role="status"></div><div class="vh" aria-live="polite" data-say></div><dialog></dialog></div><div class="unrolled"></div>`;
+
+/** measureText asks the browser, once a text and size. */
+export function measurer(el: Element): Measure {
+  const g = document.createElement('canvas').getContext('2d')!, seen = new Map<string, number>();
+  const family = getComputedStyle(el).getPropertyValue('--sans') || 'sans-serif';
+  return (text, px) => {
+    const key = `${px} ${text}`;
+    let w = seen.get(key);
+    if (w === undefined) {
+      g.font = `${px}px ${family}`;
+      seen.set(key, (w = g.measureText(text).width));
+    }
+    return w;
+  };
+}
+
+export class Stage implements ViewContext {
+  private root: ShadowRoot;
+  private view: View | null = null;
+  private viewId = '';
+  private frame = 0;
+  private drawn = new Map<string, string>();
+  private resize: ResizeObserver;
+  readonly measure: Measure;
+  scale = 1;
+  narrow = false;
+
+  constructor(private host: StageHost, private ctl: Controller) {
+    this.root = host.shadowRoot!;
+    this.root.innerHTML = SKELETON;
+    this.measure = measurer(host);
+    this.resize = new ResizeObserver(() => this.sized());
+    this.resize.observe(host);
+    this.restoreSizes();
+    this.grips();
+    this.gestures();
+  }
+
+  get recording(): Recording { return this.host.recording!; }
+  get state(): State { return this.host.state; }
+  get motion(): boolean { return !matchMedia('(prefers-reduced-motion: reduce)').matches; }
+  set(s: State): void { this.ctl.player.stop(); this.host.set(s); }
+  say(text: string): void { this.ctl.say(text); }
+  $<T extends Element = HTMLElement>(q: string): T { return this.root.querySelector<T>(q)!; }
+  get current(): View | null { return this.view; }
+
+  recordingChanged(r: Recording): void {
+    const note = this.$('.note'), cut = r.cutOff;
+    note.hidden = !cut;
+    if (cut) note.innerHTML = `<b>Cut off.</b> ${esc(cut)} What is here is whole up to there; times of steps are at least these.`;
+    this.unmount();
+    this.redraw();
+    this.draw(true);
+  }
+
+  redraw(): void { this.drawn.clear(); this.draw(); }
+
+  draw(now = false): void {
+    if (now) { cancelAnimationFrame(this.frame); this.frame = 0; this.paint(); return; }
+    this.frame ||= requestAnimationFrame(() => { this.frame = 0; this.paint(); });
+  }
+
+  private sized(): void {
+    const w = this.host.clientWidth, h = this.host.clientHeight, stage = this.$('.stage').classList, big = stage.contains('presenter');
+    this.narrow = w < 700;
+    stage.toggle('phone', this.narrow);
+    stage.toggle('rails', !this.narrow && !big && (w <= 1360 || h <= 780));
+    this.scale = big ? 1.3 : 1;
+    this.drawn.clear();
+    this.draw(true); // before the browser paints the new size
+  }
+
+  setClass(name: string, on?: boolean): boolean {
+    const is = this.$('.stage').classList.toggle(name, on);
+    this.sized();
+    return is;
+  }
+
+  private put(key: string, sig: string, el: Element, html: () => string): void {
+    const k = `${sig}|${this.recording.version}`;
+    if (this.drawn.get(key) === k) return;
+    this.drawn.set(key, k);
+    const focus = this.root.activeElement?.getAttribute('data-k'), inside = focus && el.contains(this.root.activeElement);
+    el.innerHTML = html();
+    if (inside) el.querySelector<HTMLElement>(`[data-k="${focus}"]`)?.focus({ preventScroll: true });
+  }
+
+  private paint(): void {
+    const r = this.host.recording, s = this.host.state;
+    if (!r || !this.root.querySelector('.stage')) return;
+    const kind = viewFor(s.view, r), where = `${s.step}/${s.pass}/${s.layer}/${s.depth}/${s.source}/${s.sel}`, o = this.strip(s);
+    this.put('top', `${kind.id}/${r.live}`, this.$('.top'), () => topBar(r, { ...s, view: kind.id }, this.host.getAttribute('home') ?? ''));
+    const out = this.$('.outline');
+    this.put('outline', `${s.step}/${out.clientHeight}`, out, () => outline(r, s, Math.max(100, out.clientHeight - 2)));
+    this.put('head', `${kind.id}/${where}`, this.$('.vhead'), () => this.head(kind.title, r, s));
+    this.put('card', where, this.$('.card'), () => card(r, s));
+    this.put('ctl', `${o.playing}/${o.speed}`, this.$('.s-ctl'), () => stripControls(o));
+    this.put('end', `${o.byTime}/${o.owner}/${o.letters}`, this.$('.s-end'), () => stripEnd(o));
+    const plot = this.$('.s-plot');
+    this.put('plot', `${s.step}/${plot.clientWidth}/${plot.clientHeight}/${o.byTime}`, this.$('.s-plot svg'), () => stripPlot(r, s, plot.clientWidth, plot.clientHeight, o.byTime));
+    this.mount(kind.id, r);
+    this.view?.update();
+    const twin = this.$('.twin');
+    if (!twin.hidden) this.put('twin', `${kind.id}/${where}/${s.win}`, twin, () => tableHtml(this.view!.table()));
+    if (this.drawn.get('said') !== where) { this.drawn.set('said', where); this.announce(r, s); }
+    out.querySelector('.now')?.scrollIntoView({ block: 'nearest' });
+  }
+
+  private strip(s: State): StripOptions {
+    const names: Record<Depth, string> = { stage: 'stages', step: 'steps', token: 'passes', layer: 'layers', kernel: 'kernels' };
+    return { byTime: this.ctl.byTime, playing: this.ctl.player.direction, speed: this.ctl.player.speed, owner: names[s.depth], letters: this.ctl.letters };
+  }
+
+  /** The zoom line: request > stage > step > pass > layer > kernel, the depth of the arrows underlined. */
+  private head(title: string, r: Recording, s: State): string {
+    const i = at(r, s), ds = depthsAt(r, i, s.pass, s.layer), step = r.steps[i]!, k = r.tokenOfPass(s.pass);
+    const text: Record<Depth, string> = { stage: STAGE_NAME[step.stage].toLowerCase(), step: step.id, token: k >= 0 ? `token ${k + 1}` : `pass ${s.pass}`, layer: `L${s.layer}`, kernel: s.sel ? r.spans[r.spanIndex.get(s.sel) ?? 0]?.name ?? 'kernel' : 'kernels' };
+    const crumbs = ds.map((d) => `<button data-depth="${d}" data-k="d${d}"${d === s.depth ? ' aria-current="true"' : ''}>${esc(text[d])}</button>`).join(' / ');
+    return `<h1>${title}</h1><span class="crumb">request / ${crumbs}</span><span class="right"><span>into, out <kbd>↓</kbd> <kbd>↑</kbd></span><span>token <kbd>n</kbd> <kbd>p</kbd></span><button data-cmd="table" data-k="table">table <kbd>r</kbd></button></span>`;
+  }
+
+  private announce(r: Recording, s: State): void {
+    const i = at(r, s), step = r.steps[i]!;
+    const el = this.$('[data-say]'), text = `Step ${i + 1} of ${r.steps.length}, ${STAGE_NAME[step.stage]}: ${step.title}${s.depth === 'layer' ? `, layer ${s.layer}` : s.depth === 'token' ? `, pass ${s.pass}` : ''}.`;
+    clearTimeout(this.saying);
+    this.saying = setTimeout(() => { el.textContent = text; }, 160);
+  }
+  private saying: ReturnType<typeof setTimeout> | undefined;
+
+  private mount(id: string, r: Recording): void {
+    if (this.view && this.viewId === id) return;
+    this.unmount();
+    const kind = viewFor(id, r);
+    this.viewId = id;
+    this.view = kind.mount!(this.$('.vbody'), this);
+  }
+
+  private unmount(): void {
+    this.view?.destroy();
+    this.view = null;
+    this.viewId = '';
+  }
+
+  showTable(on?: boolean): void {
+    const twin = this.$('.twin');
+    twin.hidden = on === undefined ? !twin.hidden : !on;
+    const head = this.$('.vhead');
+    twin.style.setProperty('top', `${head.offsetHeight}px`);
+    this.drawn.delete('twin');
+    this.draw(true);
+    if (!twin.hidden) twin.querySelector('tr.now')?.scrollIntoView({ block: 'center' });
+  }
+
+  print(): void { this.$('.unrolled').innerHTML = unrolled(this.recording); }
+
+  private restoreSizes(): void {
+    for (const k of ['card', 'outline']) { const v = Number(stored(`glassbox.size.${k}`)); if (v > 100 && v < 900 && this.host.hasAttribute('page')) this.host.style.setProperty(`--${k}`, `${v}px`); }
+  }
+
+  /** Panels can be pulled wider and narrower, by pointer or by arrows on the grip. */
+  private grips(): void {
+    for (const [cls, key, dir, least, most] of [['g-card', 'card', -1, 260, 760], ['g-out', 'outline', 1, 160, 420]] as const) {
+      const g = document.createElement('div');
+      g.className = `grip ${cls}`;
+      g.tabIndex = 0;
+      g.setAttribute('role', 'separator');
+      g.setAttribute('aria-orientation', 'vertical');
+      g.setAttribute('aria-label', `Width of the ${key === 'card' ? 'step card' : 'outline'}`);
+      const width = (): number => this.$(key === 'card' ? '.card' : '.outline').clientWidth;
+      const to = (v: number): void => { const w = Math.round(Math.max(least, Math.min(most, v))); this.host.style.setProperty(`--${key}`, `${w}px`); g.setAttribute('aria-valuenow', String(w)); store(`glassbox.size.${key}`, String(w)); this.redraw(); };
+      g.addEventListener('pointerdown', (e) => {
+        g.setPointerCapture(e.pointerId);
+        const x0 = e.clientX, w0 = width(), move = (m: PointerEvent): void => to(w0 + dir * (m.clientX - x0));
+        g.addEventListener('pointermove', move);
+        g.addEventListener('pointerup', () => g.removeEventListener('pointermove', move), { once: true });
+      });
+      g.addEventListener('dblclick', () => { this.host.style.removeProperty(`--${key}`); store(`glassbox.size.${key}`, ''); this.redraw(); });
+      g.addEventListener('keydown', (e) => {
+        if (e.key !== 'ArrowLeft' && e.key !== 'ArrowRight') return;
+        to(width() + dir * (e.key === 'ArrowRight' ? 16 : -16));
+        e.preventDefault();
+        e.stopPropagation();
+      });
+      this.$('.stage').append(g);
+    }
+  }
+
+  /** Swiping the card steps; dragging over the strip scrubs. */
+  private gestures(): void {
+    let x0 = 0, y0 = 0, on = false;
+    for (const el of [this.$('.card'), this.$('.vbody')]) {
+      el.addEventListener('touchstart', (e) => { const t = (e as TouchEvent).touches; on = this.narrow && t.length === 1; x0 = t[0]!.clientX; y0 = t[0]!.clientY; }, { passive: true });
+      el.addEventListener('touchend', (e) => {
+        const t = (e as TouchEvent).changedTouches[0]!, dx = t.clientX - x0;
+        if (on && Math.abs(dx) > 50 && Math.abs(dx) > 2 * Math.abs(t.clientY - y0) && !this.$('.vbody canvas')) this.ctl.run(dx < 0 ? 'next' : 'prev');
+      });
+    }
+    const plot = this.$('.s-plot');
+    plot.addEventListener('pointerdown', (e) => {
+      plot.setPointerCapture((e as PointerEvent).pointerId);
+      const scrub = (m: Event): void => {
+        const q = plot.getBoundingClientRect(), x = (m as PointerEvent).clientX - q.left;
+        const bars = [...plot.querySelectorAll('g[data-step]')], hit = bars.find((b) => { const r = b.querySelector('rect')!; return x < Number(r.getAttribute('x')) + Number(r.getAttribute('width')); }) ?? bars.at(-1);
+        const step = hit?.getAttribute('data-step');
+        if (step) this.set({ ...this.state, step, source: 0, sel: '' });
+      };
+      scrub(e);
+      plot.addEventListener('pointermove', scrub);
+      plot.addEventListener('pointerup', () => plot.removeEventListener('pointermove', scrub), { once: true });
+    });
+  }
+
+  destroy(): void {
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.saying);
+    this.resize.disconnect();
+    this.unmount();
+  }
+}

@@ -1,0 +1,29 @@
+// What the stage shows when there is no recording to show: each state says
+// what is so and offers a way on.
+import { esc } from './format';
+import type { RecordingError } from './schema';
+
+const skeleton = '<svg width="220" height="64" aria-hidden="true"><path d="M8 8v34l7 7h30l7-7V15l7-7h6l7 7v34l7 7h24" fill="none" stroke="var(--graphic)" stroke-dasharray="1.5 3.5"/><circle cx="8" cy="8" r="3.4" fill="var(--page)" stroke="var(--graphic)"/><circle cx="8" cy="28" r="3.4" fill="var(--page)" stroke="var(--graphic)"/><circle cx="72" cy="28" r="3.4" fill="var(--page)" stroke="var(--graphic)"/></svg>';
+
+const home = (h: string): string => (h ? `<a href="${esc(h)}">All recordings</a>` : '');
+
+export function loadingState(src: string): string {
+  return `<div class="state" role="status">${skeleton}<h2>Loading the recording</h2><p class="m">${esc(src)}</p><p>Waited <span class="mono" data-elapsed>0.0 s</span></p><div class="acts"><button data-act="retry">Try again</button></div></div>`;
+}
+
+export function emptyState(h: string): string {
+  return `<div class="state">${skeleton}<h2>No recording here yet</h2><p>Ask the engine something with tracing on, or open a recording. On the command line:</p><p class="m">glassbox trace "Why is the sky blue?" -o sky.json</p><div class="acts">${home(h)}</div></div>`;
+}
+
+const TITLE: Record<RecordingError['kind'], string> = {
+  schema: 'This page cannot read the recording',
+  shape: 'The recording is damaged',
+  network: 'The recording did not arrive',
+  missing: 'There is no such recording',
+  large: 'The recording is too large for a browser',
+};
+
+export function errorState(e: RecordingError, h: string): string {
+  const retry = e.kind === 'network' || e.kind === 'missing' ? '<button data-act="retry">Try again</button>' : '';
+  return `<div class="state" role="alert">${skeleton}<h2>${TITLE[e.kind]}</h2><p class="m">${esc(e.message)}</p><p>${esc(e.remedy)}</p><div class="acts">${retry}${home(h)}</div></div>`;
+}

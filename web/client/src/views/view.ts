@@ -1,0 +1,41 @@
+// What a view is. Each view is one file that exports a ViewKind; the registry
+// beside this file lists them. A view draws the recording at a playhead and
+// may move it; it does not know about panels, URLs or keys.
+import type { Measure } from '../layout';
+import type { Recording } from '../recording';
+import type { State } from '../state';
+
+export interface Table { caption: string; head: string[]; rows: (string | number)[][]; now?: number }
+
+export interface ViewContext {
+  readonly recording: Recording;
+  readonly state: State;
+  readonly measure: Measure;
+  readonly scale: number;
+  readonly narrow: boolean;
+  readonly motion: boolean;
+  set(s: State): void;
+  say(text: string): void;
+}
+
+export interface View {
+  /** draw the recording at the state of the context; called after every change and resize */
+  update(): void;
+  /** a command of this view; true when it was one */
+  command?(id: string): boolean;
+  /** the same content as a table: for readers, exports and print */
+  table(): Table;
+  /** the view as a picture of its own, or null where it has none */
+  svg?(): string | null;
+  canvas?(): HTMLCanvasElement | null;
+  destroy(): void;
+}
+
+export interface ViewKind {
+  n: number;
+  id: string;
+  title: string;
+  /** why this recording cannot be shown so, in one line, or null when it can */
+  missing(r: Recording): string | null;
+  mount?(body: HTMLElement, ctx: ViewContext): View;
+}
