@@ -5,6 +5,7 @@
 Asks its server for (1) the token ids of each rendered prompt, (2) the whole greedy answer, (3) teacher-forced along the
 reference's answer, the log-probabilities of the five leading words at every position. The distance to the reference of
 index.json is counted here once and stands in the file: an engine that reads the same file should be at least as close.
+Needs: xllamacpp, numpy (the version used stands in witness.json).
 """
 import json
 import os
