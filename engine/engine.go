@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"glassbox/engine/backend"
+	"glassbox/engine/backend/cpu"
 	"glassbox/engine/backend/ref"
 	"glassbox/engine/exec"
 	"glassbox/engine/gguf"
@@ -36,7 +37,7 @@ type Options struct {
 }
 
 // backends by name. A backend is one line here.
-var backends = map[string]backend.Opener{"ref": ref.Open}
+var backends = map[string]backend.Opener{"cpu": cpu.Open, "ref": ref.Open}
 
 // maxScores bounds the scores buffer of a pass: 16 M floats, 64 MB, touched only as far as a pass needs.
 const maxScores = 16 << 20
@@ -122,7 +123,7 @@ func (o *Options) fill(m *model.Model) error {
 		}
 	}
 	if o.Backend == "" {
-		o.Backend = "ref"
+		o.Backend = "cpu"
 	}
 	set(&o.Threads, runtime.NumCPU())
 	set(&o.Context, m.Config.Context)

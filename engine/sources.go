@@ -2,8 +2,8 @@ package engine
 
 import "embed"
 
-// Sources is this engine's own source code, as it was built: Go files and assembly, by their paths below this folder.
-// The tracer shows a step's lines from it. Embedding takes the files that the compiler takes, so lines cannot be stale.
+// Sources are the engine's own source files, by their paths below engine/: the tracer shows the lines that ran also where
+// there is no checkout.
 //
-//go:embed *.go */*.go */*/*.go */*/*/*.go */*/*/*.s
+//go:embed *.go */*.go */*/*.go */*/*/*.go backend/cpu/kern/*.s
 var Sources embed.FS
