@@ -1,0 +1,117 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+
+	"glassbox/trace/file"
+)
+
+// Perfetto writes Chrome's trace event JSON ("Trace Event Format", as Perfetto's importer reads it): complete events
+// ("X") on one thread for each track, times in microseconds from the request's first byte with exactly three decimals,
+// so that no nanosecond is lost, and metadata events with the names. Worker tracks show for each op the time a worker was
+// busy in it, drawn from the op's start: when within the op it was busy is not measured.
+func Perfetto(w io.Writer, rec *file.Recording) error {
+	b := bufio.NewWriterSize(w, 256<<10)
+	b.WriteString(`{"displayTimeUnit":"ns","otherData":`)
+	other := file.Attrs{"engine": rec.Engine.Name, "engine_version": rec.Engine.Version, "engine_commit": rec.Engine.Commit, "model": rec.Model.Name,
+		"device": rec.Device.Name, "started": rec.Started, "recording": rec.ID, "dropped_spans": rec.Dropped.Spans}
+	b.Write(other.AppendJSON(nil))
+	b.WriteString(",\"traceEvents\":[\n")
+	b.Write(meta("process_name", 0, file.Attrs{"name": processName(rec)}))
+	var line []byte
+	for t, track := range tracksOf(rec) {
+		tid := t + 1
+		b.WriteString(",\n")
+		b.Write(meta("thread_name", tid, file.Attrs{"name": track.name}))
+		b.WriteString(",\n")
+		b.Write(meta("thread_sort_index", tid, file.Attrs{"sort_index": int64(tid)}))
+		for _, s := range track.slices {
+			line = append(line[:0], ",\n"...)
+			line = appendEvent(line, rec, s, tid)
+			if _, err := b.Write(line); err != nil {
+				return fmt.Errorf("perfetto: %w", err)
+			}
+		}
+	}
+	b.WriteString("\n]}\n")
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("perfetto: %w", err)
+	}
+	return nil
+}
+
+func processName(rec *file.Recording) string {
+	if rec.Engine.Name == "" {
+		return "engine"
+	}
+	return rec.Engine.Name + " " + rec.Engine.Version
+}
+
+func meta(name string, tid int, args file.Attrs) []byte {
+	b := fmt.Appendf(nil, `{"ph":"M","pid":1,"tid":%d,"name":"%s","args":`, tid, name)
+	return append(args.AppendJSON(b), '}')
+}
+
+func appendEvent(b []byte, rec *file.Recording, s slice, tid int) []byte {
+	b = append(b, `{"ph":"X","pid":1,"tid":`...)
+	b = strconv.AppendInt(b, int64(tid), 10)
+	b = append(b, `,"ts":`...)
+	b = appendMicros(b, s.start)
+	b = append(b, `,"dur":`...)
+	b = appendMicros(b, s.dur)
+	b = append(b, `,"name":`...)
+	b = file.AppendString(b, s.name)
+	switch {
+	case s.pass >= 0:
+		p := rec.Passes[s.pass]
+		b = append(b, `,"cat":"pass","args":`...)
+		b = file.Attrs{"index": int64(p.Index), "kind": p.Kind, "tokens": int64(p.Tokens), "requests": int64(p.Requests)}.AppendJSON(b)
+	case s.worker:
+		b = append(b, `,"cat":"worker","args":`...)
+		b = file.Attrs{"id": rec.Spans[s.span].ID}.AppendJSON(b)
+	default:
+		b = append(b, `,"cat":"span","args":`...)
+		b = argsOf(&rec.Spans[s.span]).AppendJSON(b)
+	}
+	return append(b, '}')
+}
+
+// argsOf gives what the event itself does not say; attributes are in one object of their own.
+func argsOf(s *file.Span) file.Attrs {
+	a := file.Attrs{"id": s.ID, "step": s.Step, "lane": s.Lane, "prov": s.Prov}
+	for key, v := range map[string]string{"parent": s.Parent, "op": s.Op, "kernel": s.Kernel} {
+		if v != "" {
+			a[key] = v
+		}
+	}
+	if s.Pass >= 0 {
+		a["pass"] = int64(s.Pass)
+	}
+	if s.Layer >= 0 {
+		a["layer"] = int64(s.Layer)
+	}
+	if s.Bytes != 0 {
+		a["bytes"] = s.Bytes
+	}
+	if s.Flops != 0 {
+		a["flops"] = s.Flops
+	}
+	if len(s.Attrs) > 0 {
+		a["attrs"] = s.Attrs
+	}
+	return a
+}
+
+// appendMicros writes nanoseconds as microseconds with three decimals, from the digits of the whole number.
+func appendMicros(b []byte, ns int64) []byte {
+	if ns < 0 {
+		b = append(b, '-')
+		ns = -ns
+	}
+	b = strconv.AppendInt(b, ns/1000, 10)
+	f := ns % 1000
+	return append(b, '.', byte('0'+f/100), byte('0'+f/10%10), byte('0'+f%10))
+}
