@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"glassbox/engine/chat/jinja"
+	"glassbox/trace"
 )
 
 // Errors of rendering; see package jinja.
@@ -58,7 +59,8 @@ type Options struct {
 	// Extra holds further variables, such as tools or enable_thinking, in the
 	// forms of Message.Extra. Their texts count as the user's.
 	Extra  map[string]any
-	Limits Limits // zero fields stand for jinja.DefaultLimits
+	Limits Limits        // zero fields stand for jinja.DefaultLimits
+	Trace  *trace.Writer // where the spans of steps template and render go; nil when off
 }
 
 // Rendered is the text for the model.
@@ -73,7 +75,8 @@ type Rendered struct {
 
 // Template is a parsed chat template, safe for use by many goroutines.
 type Template struct {
-	t *jinja.Template
+	t    *jinja.Template
+	size int // bytes of source
 }
 
 // New parses a template. Errors: ErrNoTemplate when it is blank, *SyntaxError,
@@ -86,17 +89,43 @@ func New(template string) (*Template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("chat template: %w", err)
 	}
-	return &Template{t}, nil
+	return &Template{t, len(template)}, nil
 }
 
 // Render evaluates the template over the messages. Errors, to be told apart by
 // errors.As: *RaiseError, *LimitError, *RuntimeError, or the context's error.
 func (t *Template) Render(ctx context.Context, msgs []Message, o Options) (Rendered, error) {
+	m := o.Trace.Begin(trace.StepTemplate)
+	vars, err := variables(msgs, o)
+	if m.On() {
+		m.Set("in", fmt.Sprintf("%d messages", len(msgs)))
+		m.Set("out", fmt.Sprintf("a template of %d bytes and %d variables", t.size, len(vars)))
+	}
+	m.End()
+	if err != nil {
+		return Rendered{}, fmt.Errorf("chat template: %w", err)
+	}
+
+	m = o.Trace.Begin(trace.StepRender)
+	out, err := t.t.Render(ctx, vars, jinja.Options{Now: o.Now, Limits: o.Limits})
+	if m.On() {
+		m.Set("in", fmt.Sprintf("%d messages", len(msgs)))
+		m.Set("out", fmt.Sprintf("%d bytes of text, %d pieces of it written by the user", len(out.Text), len(out.User)))
+	}
+	m.End()
+	if err != nil {
+		return Rendered{}, fmt.Errorf("chat template: %w", err)
+	}
+	return Rendered{Text: out.Text, Content: out.User}, nil
+}
+
+// variables is what the template sees.
+func variables(msgs []Message, o Options) (map[string]jinja.Value, error) {
 	vars := make(map[string]jinja.Value, 4+len(o.Extra))
 	for k, v := range o.Extra {
 		x, err := jinja.From(v, true)
 		if err != nil {
-			return Rendered{}, fmt.Errorf("chat template: variable %q: %w", k, err)
+			return nil, fmt.Errorf("variable %q: %w", k, err)
 		}
 		vars[k] = x
 	}
@@ -104,7 +133,7 @@ func (t *Template) Render(ctx context.Context, msgs []Message, o Options) (Rende
 	for i, m := range msgs {
 		d, err := m.dict()
 		if err != nil {
-			return Rendered{}, fmt.Errorf("chat template: message %d: %w", i, err)
+			return nil, fmt.Errorf("message %d: %w", i, err)
 		}
 		list[i] = d
 	}
@@ -112,11 +141,7 @@ func (t *Template) Render(ctx context.Context, msgs []Message, o Options) (Rende
 	vars["add_generation_prompt"] = o.AddGenerationPrompt
 	vars["bos_token"] = jinja.String(o.BOS, false)
 	vars["eos_token"] = jinja.String(o.EOS, false)
-	out, err := t.t.Render(ctx, vars, jinja.Options{Now: o.Now, Limits: o.Limits})
-	if err != nil {
-		return Rendered{}, fmt.Errorf("chat template: %w", err)
-	}
-	return Rendered{Text: out.Text, Content: out.User}, nil
+	return vars, nil
 }
 
 // dict is the message as a template sees it: role, content, name, then the

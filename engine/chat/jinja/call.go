@@ -7,6 +7,24 @@ type args struct {
 	pos   []Value
 	names []string
 	vals  []Value
+	user  map[string]Str // the names that came from the user, by ** of a dict
+}
+
+// key is a keyword's name as a string value.
+func (a args) key(name string) Str {
+	if s, ok := a.user[name]; ok {
+		return s
+	}
+	return lit(name)
+}
+
+// dict lays the keyword arguments out as a dict.
+func (a args) dict() *Dict {
+	d := NewDict()
+	for i, n := range a.names {
+		d.SetKey(a.key(n), a.vals[i])
+	}
+	return d
 }
 
 type unsetType struct{}
@@ -84,7 +102,8 @@ func (in *interp) evalArgs(c callArgs, sc *scope) (args, error) {
 		a.pos = append(a.pos, more...)
 	}
 	if c.dstar != nil {
-		return a, in.evalKwargs(&a, c.dstar, sc)
+		err := in.evalKwargs(&a, c.dstar, sc)
+		return a, err
 	}
 	return a, nil
 }
@@ -110,6 +129,12 @@ func (in *interp) evalKwargs(a *args, x expr, sc *scope) error {
 			return err
 		}
 		a.names, a.vals = append(a.names, name.s), append(a.vals, d.vals[i])
+		if len(name.user) > 0 {
+			if a.user == nil {
+				a.user = map[string]Str{}
+			}
+			a.user[name.s] = name
+		}
 	}
 	return nil
 }
@@ -178,11 +203,7 @@ func (m *macro) bind(in *interp, a args, sc *scope) error {
 		sc.set("caller", v)
 	}
 	if d.kwargs {
-		kw := NewDict()
-		for i, n := range a.names {
-			kw.Set(n, a.vals[i])
-		}
-		sc.set("kwargs", kw)
+		sc.set("kwargs", a.dict())
 	} else if len(a.names) > 0 {
 		return typeErr("macro '%s' takes no keyword argument '%s'", d.name, a.names[0])
 	}

@@ -84,11 +84,7 @@ func filterFormat(in *interp, s Str, a args) (Value, error) {
 	if len(a.names) == 0 {
 		return in.percent(s, Tuple(a.pos))
 	}
-	d := NewDict()
-	for i, n := range a.names {
-		d.Set(n, a.vals[i])
-	}
-	return in.percent(s, d)
+	return in.percent(s, a.dict())
 }
 
 func filterWordcount(_ *interp, s Str, _ args) (Value, error) {
@@ -114,7 +110,7 @@ func filterCenter(in *interp, s Str, a args) (Value, error) {
 			return nil, err
 		}
 	}
-	return in.centered(s, width, " ")
+	return in.centered(s, width, lit(" "))
 }
 
 func filterIndent(in *interp, v Value, a args) (Value, error) {
@@ -138,7 +134,7 @@ func filterIndent(in *interp, v Value, a args) (Value, error) {
 			if err != nil {
 				return nil, err
 			}
-			if by, err = in.padded(Str{}, n, '<', " "); err != nil {
+			if by, err = in.padded(Str{}, n, '<', lit(" ")); err != nil {
 				return nil, err
 			}
 		}
@@ -146,7 +142,7 @@ func filterIndent(in *interp, v Value, a args) (Value, error) {
 	if s.safe {
 		by.safe = true
 	}
-	lines := concatStr(s, lit("\n")).lines(false)
+	lines := concatStr(s, lit("\n")).lines(true)
 	if err := in.alloc(len(s.s) + (len(lines)+1)*(len(by.s)+64)); err != nil {
 		return nil, err
 	}
@@ -154,14 +150,17 @@ func filterIndent(in *interp, v Value, a args) (Value, error) {
 	if isSet(b[1]) {
 		out.add(by)
 	}
+	brokenByUser := false
 	for i, line := range lines {
+		end := strings.IndexFunc(line.s, lineBreak)
 		if i > 0 {
-			out.lit("\n")
-			if line.s != "" || isSet(b[2]) {
+			out.put("\n", brokenByUser)
+			if end > 0 || isSet(b[2]) {
 				out.add(by)
 			}
 		}
-		out.add(line)
+		out.add(line.cut(0, end))
+		brokenByUser = line.isUser(end)
 	}
 	r := out.str()
 	r.safe = s.safe

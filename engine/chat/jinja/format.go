@@ -11,6 +11,7 @@ import (
 // spec is one format specification of % or str.format.
 type spec struct {
 	fill      string
+	fillUser  bool // the fill came from the user
 	align     byte // '<', '>', '^', '=' or 0
 	sign      byte // '+', ' ' or 0
 	alt       bool
@@ -145,7 +146,7 @@ func (sp spec) pad(in *interp, s Str, def byte) (Str, error) {
 		fill = " "
 	}
 	if align != '=' {
-		return in.padded(s, sp.width, align, fill)
+		return in.padded(s, sp.width, align, String(fill, sp.fillUser))
 	}
 	n := 0
 	if s.s != "" && strings.IndexByte("+- ", s.s[0]) >= 0 {
@@ -154,7 +155,7 @@ func (sp spec) pad(in *interp, s Str, def byte) (Str, error) {
 	if len(s.s) >= n+2 && s.s[n] == '0' && strings.IndexByte("xXob", s.s[n+1]) >= 0 {
 		n += 2
 	}
-	rest, err := in.padded(s.cut(n, len(s.s)), sp.width-n, '>', fill)
+	rest, err := in.padded(s.cut(n, len(s.s)), sp.width-n, '>', String(fill, sp.fillUser))
 	return concatStr(s.cut(0, n), rest), err
 }
 
@@ -298,7 +299,7 @@ func (f *percentFmt) item() error {
 	}
 	f.at++
 	if sp.verb == '%' {
-		f.b.lit("%")
+		f.b.add(f.s.cut(f.at-1, f.at))
 		return nil
 	}
 	if !named {
@@ -366,11 +367,12 @@ func (f *percentFmt) convert(sp spec, v Value) error {
 }
 
 // formatValue is Python's format(v, spec).
-func (in *interp) formatValue(v Value, text string) (Str, error) {
-	if text == "" {
+func (in *interp) formatValue(v Value, text Str) (Str, error) {
+	if text.s == "" {
 		return in.toStr(v)
 	}
-	sp, err := parseSpec(text)
+	sp, err := parseSpec(text.s)
+	sp.fillUser = len(text.user) > 0
 	if err != nil {
 		return Str{}, err
 	}

@@ -88,7 +88,7 @@ func makeDict(in *interp, a args) (Value, error) {
 		}
 	}
 	for i, n := range a.names {
-		d.Set(n, a.vals[i])
+		d.SetKey(a.key(n), a.vals[i])
 	}
 	return d, in.alloc(96 + 64*len(a.names))
 }

@@ -64,10 +64,15 @@ func (in *interp) step(n int) error {
 // alloc charges n bytes before they are made.
 func (in *interp) alloc(n int) error {
 	if n < 0 || in.bytes > in.lim.Alloc-n {
-		return &LimitError{Limit: "bytes of values", Max: int64(in.lim.Alloc)}
+		return in.tooBig()
 	}
 	in.bytes += n
 	return in.step(n / 64)
+}
+
+// tooBig is the error for a size that is not even computed.
+func (in *interp) tooBig() error {
+	return &LimitError{Limit: "bytes of values", Max: int64(in.lim.Alloc)}
 }
 
 // nested refuses values nested too deep to visit by recursion.

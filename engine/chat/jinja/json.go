@@ -37,7 +37,7 @@ func filterToJSON(in *interp, v Value, a args) (Value, error) {
 			if err != nil {
 				return nil, err
 			}
-			if w.indent, err = in.padded(Str{}, n, '<', " "); err != nil {
+			if w.indent, err = in.padded(Str{}, n, '<', lit(" ")); err != nil {
 				return nil, err
 			}
 		}

@@ -91,8 +91,8 @@ func (in *interp) repeat(v Value, n int64) (Value, error) {
 	if size == 0 {
 		return v, nil
 	}
-	if n > int64(in.lim.Alloc) {
-		n = int64(in.lim.Alloc)
+	if n > int64(in.lim.Alloc/size) {
+		return nil, in.tooBig()
 	}
 	if err := in.alloc(int(n) * size); err != nil {
 		return nil, err

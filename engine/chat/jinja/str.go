@@ -121,6 +121,15 @@ func (s Str) mapRunes(f func(r rune) string) Str {
 	return out
 }
 
+// times is s n times over.
+func (s Str) times(n int) Str {
+	var b strBuf
+	for ; n > 0; n-- {
+		b.add(s)
+	}
+	return b.str()
+}
+
 // byteAt is the byte offset of character i, which may be the length.
 func (s Str) byteAt(i int) int {
 	if s.ascii() {

@@ -7,11 +7,7 @@ import (
 
 // strFormat is str.format inside the sandbox.
 func strFormat(in *interp, s Str, a args) (Value, error) {
-	d := NewDict()
-	for i, n := range a.names {
-		d.Set(n, a.vals[i])
-	}
-	f := &braceFmt{in: in, pos: a.pos, named: d, safe: s.safe}
+	f := &braceFmt{in: in, pos: a.pos, named: a.dict(), safe: s.safe}
 	return f.run(s)
 }
 
@@ -70,7 +66,7 @@ func (f *braceFmt) expand(s Str, depth int) (Str, error) {
 		if end < 0 {
 			return Str{}, valueErr("expected '}' before end of string")
 		}
-		v, err := f.field(s.s[at+1:end], depth)
+		v, err := f.field(s.cut(at+1, end), depth)
 		if err != nil {
 			return Str{}, err
 		}
@@ -97,29 +93,28 @@ func closing(s string, at int) int {
 	return -1
 }
 
-func (f *braceFmt) field(text string, depth int) (Str, error) {
-	head, format, conv := text, "", byte(0)
-	if i := strings.IndexAny(text, "!:"); i >= 0 {
-		head = text[:i]
-		rest := text[i:]
+func (f *braceFmt) field(text Str, depth int) (Str, error) {
+	head, format, conv := text.s, Str{}, byte(0)
+	if i := strings.IndexAny(text.s, "!:"); i >= 0 {
+		head = text.s[:i]
+		rest := text.s[i:]
 		if rest[0] == '!' {
 			if len(rest) < 2 || len(rest) > 2 && rest[2] != ':' {
 				return Str{}, valueErr("expected ':' after conversion specifier")
 			}
 			conv, rest = rest[1], rest[2:]
 		}
-		format = strings.TrimPrefix(rest, ":")
+		rest = strings.TrimPrefix(rest, ":")
+		format = text.cut(len(text.s)-len(rest), len(text.s))
 	}
 	v, err := f.value(head)
 	if err != nil {
 		return Str{}, err
 	}
-	if strings.ContainsAny(format, "{}") {
-		inner, err := f.expand(lit(format), depth-1)
-		if err != nil {
+	if strings.ContainsAny(format.s, "{}") {
+		if format, err = f.expand(format, depth-1); err != nil {
 			return Str{}, err
 		}
-		format = inner.s
 	}
 	switch conv {
 	case 0:

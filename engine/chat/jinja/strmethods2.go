@@ -13,6 +13,9 @@ func (in *interp) replace(s, old, new Str, limit int) (Str, error) {
 	if err := in.alloc(size); err != nil {
 		return Str{}, err
 	}
+	if err := in.step(count / 4); err != nil {
+		return Str{}, err
+	}
 	if count == 0 {
 		return s, nil
 	}
@@ -167,12 +170,15 @@ func strCount(in *interp, s Str, a args) (Value, error) {
 
 // padded lays s in width characters; align is '<', '>' or '^', with the odd
 // blank of '^' on the right.
-func (in *interp) padded(s Str, width int, align byte, fill string) (Str, error) {
+func (in *interp) padded(s Str, width int, align byte, fill Str) (Str, error) {
 	gap := width - s.runes()
 	if gap <= 0 {
 		return s, nil
 	}
-	if err := in.alloc(gap*len(fill) + len(s.s)); err != nil {
+	if gap > in.lim.Alloc {
+		return Str{}, in.tooBig()
+	}
+	if err := in.alloc(gap*(len(fill.s)+16*len(fill.user)) + len(s.s)); err != nil {
 		return Str{}, err
 	}
 	left := 0
@@ -182,25 +188,25 @@ func (in *interp) padded(s Str, width int, align byte, fill string) (Str, error)
 	case '^':
 		left = gap / 2
 	}
-	out := concatStr(lit(strings.Repeat(fill, left)), s, lit(strings.Repeat(fill, gap-left)))
+	out := concatStr(fill.times(left), s, fill.times(gap-left))
 	out.safe = s.safe
 	return out, nil
 }
 
-func padArgs(a args) (int, string, error) {
+func padArgs(a args) (int, Str, error) {
 	b, err := a.bind("ljust", 1, "width", "fillchar")
 	if err != nil {
-		return 0, "", err
+		return 0, Str{}, err
 	}
 	width, err := wantInt(b[0], "width")
 	if err != nil || !given(b[1]) {
-		return width, " ", err
+		return width, lit(" "), err
 	}
 	fill, err := wantStr(b[1], "fillchar")
 	if err == nil && fill.runes() != 1 {
 		err = typeErr("The fill character must be exactly one character long")
 	}
-	return width, fill.s, err
+	return width, fill, err
 }
 
 func pad(name string, align byte) strMethod {
@@ -214,16 +220,19 @@ func pad(name string, align byte) strMethod {
 }
 
 // centered is str.center, whose odd blank goes left when the width is odd.
-func (in *interp) centered(s Str, width int, fill string) (Str, error) {
+func (in *interp) centered(s Str, width int, fill Str) (Str, error) {
 	gap := width - s.runes()
 	if gap <= 0 {
 		return s, nil
 	}
-	if err := in.alloc(gap * len(fill)); err != nil {
+	if gap > in.lim.Alloc {
+		return Str{}, in.tooBig()
+	}
+	if err := in.alloc(gap * (len(fill.s) + 16*len(fill.user))); err != nil {
 		return Str{}, err
 	}
 	left := gap/2 + (gap & width & 1)
-	return in.padded(concatStr(lit(strings.Repeat(fill, left)), s), width, '<', fill)
+	return in.padded(concatStr(fill.times(left), s), width, '<', fill)
 }
 
 func strCenter(in *interp, s Str, a args) (Value, error) {
@@ -247,7 +256,7 @@ func strZfill(in *interp, s Str, a args) (Value, error) {
 	if s.s != "" && (s.s[0] == '+' || s.s[0] == '-') {
 		sign = 1
 	}
-	rest, err := in.padded(s.cut(sign, len(s.s)), width-sign, '>', "0")
+	rest, err := in.padded(s.cut(sign, len(s.s)), width-sign, '>', lit("0"))
 	return concatStr(s.cut(0, sign), rest), err
 }
 
@@ -264,7 +273,7 @@ func strExpandtabs(in *interp, s Str, a args) (Value, error) {
 	}
 	size = max(size, 0)
 	if size > 0 && strings.Count(s.s, "\t") > in.lim.Alloc/size {
-		return nil, in.alloc(in.lim.Alloc + 1)
+		return nil, in.tooBig()
 	}
 	if err := in.alloc(len(s.s) + size*strings.Count(s.s, "\t")); err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ type Limits struct {
 // DefaultLimits is generous for real templates: a thousand messages take about
 // a hundredth of the steps.
 var DefaultLimits = Limits{
-	Source: 1 << 20, Nesting: 200, Steps: 10_000_000, Alloc: 256 << 20,
+	Source: 1 << 20, Nesting: 200, Steps: 10_000_000, Alloc: 128 << 20,
 	Output: 32 << 20, Depth: 200, Range: 100_000, Time: 5 * time.Second,
 }
 
