@@ -134,16 +134,17 @@ func (c *Catalogue) sourcesOf(s *Step, v Values, rec *file.Recording) []file.Sou
 	refs := slices.Clone(rec.RawSources[s.ID])
 	slices.SortStableFunc(refs, func(a, b file.SourceRef) int { return rank(s, a) - rank(s, b) })
 	var list []file.Source
-	ranIn := map[string]bool{} // backends
+	ranIn := map[string]bool{} // packages of backends
 	for _, r := range refs {
 		src, _ := c.sources.Find(r.Func, r.File, r.Line)
 		list = addSource(list, src, true)
-		ranIn[backendIn(r.File)] = true
+		ranIn[path.Dir(r.File)] = backendIn(r.File) != ""
 	}
 	for _, symbol := range append([]string{s.Symbol}, s.Also...) {
 		symbol = v.symbol(symbol)
-		if b := backendIn(symbol); b != "" && (b != v.Backend || ranIn[b]) {
-			continue
+		dir, _, _ := cutSymbol(symbol)
+		if b := backendIn(symbol); b != "" && b != v.Backend || ranIn[dir] {
+			continue // of another backend, or what ran is known
 		}
 		src, _ := c.sources.Find(symbol, "", 0)
 		list = addSource(list, src, false)
@@ -176,12 +177,13 @@ func addSource(list []file.Source, src file.Source, line bool) []file.Source {
 	return append(list, src)
 }
 
-// kernels returns the assembly of the kernels that the step's spans name: "mvQ4_1 avx512" is routine mvQ4_1, in any
-// folder of the backend.
+// kernels returns the routines that the step's spans name: "mvQ4_1 avx2" is mvQ4_1avx2 in assembly. Names that stand for
+// a family of routines find nothing.
 func (c *Catalogue) kernels(s *Step, v Values, rec *file.Recording) []file.Source {
 	if s.Op == "" || c.sources == nil {
 		return nil
 	}
+	dir := path.Join("engine/backend", v.Backend, "kern")
 	var out []file.Source
 	seen := map[string]bool{}
 	for i := range rec.Spans {
@@ -190,8 +192,18 @@ func (c *Catalogue) kernels(s *Step, v Values, rec *file.Recording) []file.Sourc
 			continue
 		}
 		seen[k] = true
-		name, _, _ := strings.Cut(k, " ")
-		if src, ok := c.sources.Assembly(path.Join("engine/backend", v.Backend), name); ok {
+		name, variant, _ := strings.Cut(k, " ")
+		var src file.Source
+		var ok bool
+		switch variant {
+		case "generic":
+			src, ok = c.sources.Find(module+"/"+dir+"."+name+"Go", "", 0)
+		case "avx2":
+			src, ok = c.sources.Assembly(dir, name+"avx2")
+		default:
+			src, ok = c.sources.Assembly(dir, name)
+		}
+		if ok {
 			out = append(out, src)
 		}
 	}
