@@ -1,0 +1,203 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"glassbox/engine"
+	"glassbox/trace"
+)
+
+// generation is a job in the engine: one running answer for each prompt.
+type generation struct {
+	j       *job
+	ctx     context.Context
+	choices []*choice
+	merged  chan taken // several prompts: the events of all, in the order in which they come
+	open    int        // answers that have not ended
+}
+
+// choice is the answer to one prompt.
+type choice struct {
+	index  int
+	answer Answer
+	logs   *logs // nil: no log-probabilities are asked for
+	finish string
+	ended  bool
+	tokens int // of the answer so far
+}
+
+type taken struct {
+	ch  *choice
+	ev  engine.Event
+	err error
+}
+
+const (
+	never     = 365 * 24 * time.Hour
+	drainTime = 30 * time.Second // a pass of the slowest backend; the engine drops a request between two passes
+)
+
+// errQuiet says that no event came for a while.
+var errQuiet = errors.New("no event yet")
+
+// generate takes a job through the engine and writes the answer. When it returns, the engine is done with the request:
+// the slot is free and nothing more is recorded of it.
+func (s *Server) generate(j *job) error {
+	g := &generation{j: j}
+	ctx, cancel := j.c.context()
+	g.ctx = ctx
+	defer g.end(cancel)
+	if err := g.submit(); err != nil {
+		return err
+	}
+	r := newReply(g)
+	if j.stream {
+		return r.events()
+	}
+	return r.whole()
+}
+
+// submit hands every prompt to the engine.
+func (g *generation) submit() error {
+	j := g.j
+	for i, ids := range j.prompts {
+		r := j.request
+		r.ID, r.Tokens, r.Trace = j.c.id, ids, j.c.rec
+		if len(j.prompts) > 1 {
+			r.ID = fmt.Sprintf("%s-%d", j.c.id, i)
+		}
+		a, err := j.c.s.c.Engine.Submit(g.ctx, r)
+		if err != nil {
+			return err
+		}
+		ch := &choice{index: i, answer: a}
+		if j.logs {
+			ch.logs = newLogs(j.c.s.tok)
+		}
+		g.choices = append(g.choices, ch)
+		g.open++
+		j.c.facts.prompt += len(ids)
+	}
+	j.c.facts.choices = len(g.choices)
+	if len(g.choices) > 1 {
+		g.merged = make(chan taken)
+		for _, ch := range g.choices {
+			go g.forward(ch)
+		}
+	}
+	return nil
+}
+
+// forward passes on the events of one of several answers. It ends with the answer, which end sees to.
+func (g *generation) forward(ch *choice) {
+	for {
+		ev, err := ch.answer.Next(context.Background())
+		g.merged <- taken{ch, ev, err}
+		if err != nil || ev.Finish != "" || ev.Err != nil {
+			return
+		}
+	}
+}
+
+// next waits for an event, at most for the time given: then the error is errQuiet. Any other error ends the request.
+func (g *generation) next(wait time.Duration) (*choice, engine.Event, error) {
+	var t taken
+	if g.merged == nil {
+		ctx, cancel := context.WithTimeout(g.ctx, wait)
+		t.ch = g.choices[0]
+		t.ev, t.err = t.ch.answer.Next(ctx)
+		cancel()
+	} else {
+		timer := time.NewTimer(wait)
+		select {
+		case t = <-g.merged:
+		case <-g.ctx.Done():
+			t.err = g.ctx.Err()
+		case <-timer.C:
+			t.err = context.DeadlineExceeded
+		}
+		timer.Stop()
+	}
+	switch {
+	case t.err != nil && g.ctx.Err() == nil && errors.Is(t.err, context.DeadlineExceeded):
+		return nil, t.ev, errQuiet
+	case t.err != nil:
+		return nil, t.ev, g.cause(t.err)
+	}
+	return t.ch, t.ev, g.note(t.ch, &t.ev)
+}
+
+// note counts an event, and returns the error it carries.
+func (g *generation) note(ch *choice, ev *engine.Event) error {
+	f := &g.j.c.facts
+	for _, t := range ev.Tokens {
+		now := trace.Now()
+		if f.firstToken == 0 {
+			f.firstToken = now
+		} else if ch.tokens > 0 && len(g.choices) == 1 {
+			g.j.c.s.metrics.gap.Observe(seconds(now - f.lastToken))
+		}
+		f.lastToken = now
+		f.output++
+		ch.tokens++
+		if ch.logs != nil {
+			ch.logs.add(t)
+		}
+	}
+	if ev.Err != nil {
+		g.close(ch)
+		return g.cause(ev.Err)
+	}
+	if ev.Finish != "" {
+		ch.finish, f.finish = ev.Finish, ev.Finish
+		g.close(ch)
+	}
+	return nil
+}
+
+func (g *generation) close(ch *choice) {
+	if !ch.ended {
+		ch.ended = true
+		g.open--
+	}
+}
+
+// cause tells a client that left from a server that stops from any other error.
+func (g *generation) cause(err error) error {
+	switch {
+	case g.ctx.Err() == nil:
+		return err
+	case errors.Is(context.Cause(g.ctx), errShutdown):
+		return errShutdown
+	}
+	return errGone
+}
+
+// end drops what still runs and waits until the engine has let go of it.
+func (g *generation) end(cancel context.CancelCauseFunc) {
+	cancel(nil)
+	ctx, stop := context.WithTimeout(context.Background(), drainTime)
+	defer stop()
+	for g.open > 0 {
+		t := taken{}
+		if g.merged == nil {
+			t.ch = g.choices[0]
+			t.ev, t.err = t.ch.answer.Next(ctx)
+		} else {
+			select {
+			case t = <-g.merged:
+			case <-ctx.Done():
+				t.err = ctx.Err()
+			}
+		}
+		switch {
+		case t.err != nil && (t.ch == nil || g.merged == nil):
+			return
+		case t.err != nil || t.ev.Finish != "" || t.ev.Err != nil:
+			g.close(t.ch)
+		}
+	}
+}
