@@ -109,7 +109,7 @@ func TestWorkIsDerivedFromShapes(t *testing.T) {
 	// 134.5 M weights are multiplied and added once for each token.
 	require.InDelta(t, 2*134.5e6, float64(flops), 2e6)
 	require.InDelta(t, float64(m.Bytes), float64(weights), 200e3)
-	q := m.Graph.Nodes[8] // scores of layer 0
+	q := m.Graph.Nodes[7] // scores of layer 0
 	require.Equal(t, trace.OpScores, q.Op)
 	require.EqualValues(t, 2*43*9*64, q.Work(m.Graph, s).Flops)
 	require.EqualValues(t, 43*3*64*2+4*43*9+4*9*64, q.Work(m.Graph, s).Bytes)
