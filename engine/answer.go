@@ -28,9 +28,9 @@ type answer struct {
 	raw       []float32 // copy of the logits, where log-probabilities are asked for
 }
 
-// deliver takes the logits of the sequence's last token through the sampler and onto the stream. It tells whether the
-// answer has ended.
-func (e *Engine) deliver(a *answer, logits []float32) bool {
+// deliver takes the logits of the sequence's last token through the sampler and onto the stream. A sequence whose answer
+// ends here leaves the scheduler.
+func (e *Engine) deliver(a *answer, logits []float32) {
 	w := a.seq.Trace
 	w.In(a.seq.Passes-1, a.seq.Answered())
 	if a.req.Logprobs >= 0 {
@@ -42,10 +42,10 @@ func (e *Engine) deliver(a *answer, logits []float32) bool {
 	text, finish := e.stopCheck(a, id, text, w)
 	e.emit(a, Event{Tokens: []TokenLogprob{lp}, Text: text}, w)
 	if finish == "" {
-		return false
+		return
 	}
+	e.sched.Finish(a.seq) // before the stream ends: whoever reads the end may close the recording
 	a.finish(Event{Finish: finish})
-	return true
 }
 
 // append makes the token part of the sequence: the next pass reads it.

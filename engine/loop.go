@@ -102,15 +102,11 @@ func (e *Engine) pass(items []sched.Item) {
 			continue
 		}
 		a := it.Seq.Owner.(*answer)
-		ended := false
-		err := guard("delivery", func() error { ended = e.deliver(a, e.run.Logits(row)); return nil })
+		err := guard("delivery", func() error { e.deliver(a, e.run.Logits(row)); return nil })
 		row++
-		switch {
-		case err != nil:
+		if err != nil {
 			log.Printf("glassbox: request %s failed: %v", a.req.ID, err)
 			e.fail(a, fmt.Errorf("the engine could not deliver this request: %w", err))
-		case ended:
-			e.sched.Finish(a.seq)
 		}
 	}
 }
