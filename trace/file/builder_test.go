@@ -38,7 +38,7 @@ func TestBuilderGivesPathsTimesAndFacts(t *testing.T) {
 	}
 	require.Equal(t, Span{ID: "decode/1/L1/ffn_down", Step: "ffn_down", Name: "ffn_down", StartNs: 23 * ms, DurNs: ms, Lane: "workers",
 		Parent: "schedule/1/launch", Pass: 1, Layer: 1, Op: "ffn_down", Kernel: "mvQ4_1 sample", Bytes: 1000, Flops: 2000, Prov: "measured",
-		Attrs: Attrs{"busy_ns": []int64{ms, ms / 2}}}, *find(t, rec, "decode/1/L1/ffn_down"))
+		Attrs: Attrs{"busy_ns": []int64{ms, 3}}}, *find(t, rec, "decode/1/L1/ffn_down"))
 	require.Equal(t, None, find(t, rec, "prefill/0/lm_head").Layer)
 	require.Equal(t, Attrs{"token": int64(2), "logits": []float64{1, 0.5}}, find(t, rec, "deliver/2/draw").Attrs)
 	require.Equal(t, 2, find(t, rec, "deliver/2/draw").Pass)
@@ -77,6 +77,23 @@ func TestRequestIsWhatTheRecorderKnows(t *testing.T) {
 	require.Equal(t, 1, *r.OutputTokens[1].Pass)
 	require.Equal(t, -0.5, *r.OutputTokens[1].Logprob)
 	require.Equal(t, "stop", r.FinishReason)
+}
+
+func TestParentsAreTheInnermostAround(t *testing.T) {
+	s := func(id, lane string, start, dur int64) Span {
+		return Span{ID: id, Lane: lane, StartNs: start, DurNs: dur, Pass: None, Layer: None}
+	}
+	// In the order in which they ended: of twins the inner one first.
+	spans := sortSpans([]Span{s("twin in", "a", 10, 5), s("twin out", "a", 10, 5), s("half", "a", 18, 10), s("point", "a", 20, 0), s("point 2", "a", 20, 0), s("after", "a", 28, 2),
+		s("all", "a", 0, 20), s("other", "b", 11, 1), s("whole", "a", 0, 40)})
+	linkParents(spans)
+	got := map[string]string{}
+	for i, p := range spans {
+		got[p.ID] = p.Parent
+		require.True(t, i == 0 || spans[i-1].StartNs <= p.StartNs)
+	}
+	require.Equal(t, map[string]string{"whole": "", "all": "whole", "twin out": "all", "twin in": "twin out", "half": "whole", "point": "half", "point 2": "half",
+		"after": "whole", "other": ""}, got)
 }
 
 func TestTraceparentRules(t *testing.T) {

@@ -229,3 +229,16 @@ func TestCollectorKeepsUpWithWriters(t *testing.T) {
 	require.Len(t, rec.Request.OutputTokens, 6000)
 	require.Len(t, rec.Request.PromptTokens, 6000)
 }
+
+func TestPassesAreGivenBack(t *testing.T) {
+	r := trace.NewRecorder("a", trace.Now(), trace.CaptureSpec{})
+	c, err := Collect(r, Options{})
+	require.NoError(t, err)
+	sampleRequest(r)
+	r.End()
+	_, err = c.Wait()
+	require.NoError(t, err)
+	var p trace.PassOps
+	p.Reset(5, 2)
+	require.Zero(t, testing.AllocsPerRun(1, func() { r.Pass(&p, trace.Pass{}) }))
+}

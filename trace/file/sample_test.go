@@ -40,7 +40,7 @@ func samplePass(r *trace.Recorder, index int, kind trace.PassKind, tokens, layer
 			op, layer = []trace.OpID{trace.OpAttnQ, trace.OpDown}[i%2], int16(i/2)
 		}
 		p.Ops[i] = trace.OpTime{Op: op, Layer: layer, Kernel: trace.Kernel("mvQ4_1 sample"), Start: at, Dur: ms, Bytes: 1000, Flops: 2000, PC: pcHere(), Fn: entryOf(samplePass)}
-		p.Busy[2*i], p.Busy[2*i+1] = uint32(ms), uint32(ms/2)
+		p.Busy[2*i], p.Busy[2*i+1] = uint32(ms), uint32(i)
 		at += ms
 	}
 	r.Pass(&p, trace.Pass{Index: index, Kind: kind, Tokens: tokens, Batch: tokens + 1, Requests: 2, Start: r.Start + start, Dur: int64(len(p.Ops)) * ms})

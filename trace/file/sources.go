@@ -39,7 +39,7 @@ func FuncSite(entry uintptr) (SourceRef, bool) {
 	if entry == 0 {
 		return SourceRef{}, false
 	}
-	frames := runtime.CallersFrames([]uintptr{entry + 1})
+	frames := runtime.CallersFrames([]uintptr{entry})
 	f, more := frames.Next()
 	for more {
 		f, more = frames.Next()

@@ -326,7 +326,6 @@ func (s *Store) Delete(id string) error {
 		if err := os.Remove(e.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("traces: %w", err)
 		}
-		e.path = ""
 	}
 	if e.rec != nil {
 		s.release(id)
