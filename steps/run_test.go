@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"path"
@@ -29,7 +30,7 @@ func TestSourcesInTheBinaryAreThoseOfTheTree(t *testing.T) {
 		require.NoError(t, err)
 		got, err := engine.Sources.ReadFile(name)
 		require.NoError(t, err, "engine.Sources lacks a file: add its folder to the patterns")
-		require.Equal(t, string(want), string(got), name)
+		require.True(t, bytes.Equal(want, got), "%s: the binary has another text than the tree", name)
 		files++
 		return nil
 	}))
