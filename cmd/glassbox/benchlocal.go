@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"glassbox/engine"
+	"glassbox/engine/backend/cpu/kern"
+	"glassbox/trace"
+)
+
+// benchLocalCmd measures the engine without HTTP: whole requests through Submit, sampling and detokenizing included.
+type benchLocalCmd struct {
+	engineFlags
+	PromptTokens int  `default:"512" help:"Length of the prompt that prefill is measured on."`
+	OutputTokens int  `default:"128" help:"Length of the answer that decode is measured on."`
+	Repeat       int  `default:"5" help:"Runs of each."`
+	Traced       bool `name:"trace" help:"Record the requests."`
+	JSON         bool `name:"json" help:"Print JSON (the only form)."`
+}
+
+// benchLocal is what it prints. Entry i of each list is repetition i.
+type benchLocal struct {
+	Prefill      []float64 `json:"prefill_tokens_per_s"`
+	Decode       []float64 `json:"decode_tokens_per_s"`
+	DecodeTraced []float64 `json:"traced_decode_tokens_per_s,omitempty"`
+	WeightsBytes int64     `json:"weights_bytes"`       // that one decoded token reads
+	Roof         float64   `json:"roof_gbps,omitempty"` // read bandwidth with these threads, 1e9 bytes/s; absent = not measured
+	PeakRSS      int64     `json:"peak_rss,omitempty"`  // bytes; absent = not measured on this system
+	Version      string    `json:"version"`
+	Kernels      string    `json:"kernels"`
+}
+
+// Run warms up once; then each repetition prefills and decodes from an empty cache, with --trace the decode twice in
+// alternating order.
+func (c *benchLocalCmd) Run(ctx context.Context) error {
+	o, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	d := o.engine.Device()
+	out := benchLocal{WeightsBytes: o.engine.WeightBytes(), Version: version, Kernels: strings.Join(d.Features, " ")}
+	for i := range c.Repeat + 1 {
+		prefill, _, err := c.one(ctx, o.engine, c.PromptTokens, 1, false)
+		if err != nil {
+			return err
+		}
+		decode := map[bool]float64{}
+		for turn := range 2 {
+			traced := (turn+i)%2 == 1
+			if traced && !c.Traced {
+				continue
+			}
+			if _, decode[traced], err = c.one(ctx, o.engine, 1, c.OutputTokens, traced); err != nil {
+				return err
+			}
+		}
+		if i == 0 {
+			continue
+		}
+		out.Prefill, out.Decode = append(out.Prefill, prefill), append(out.Decode, decode[false])
+		if c.Traced {
+			out.DecodeTraced = append(out.DecodeTraced, decode[true])
+		}
+	}
+	out.PeakRSS = peakRSS()
+	out.Roof = roof(d.Threads)
+	return json.NewEncoder(os.Stdout).Encode(out)
+}
+
+// roof measures how fast the threads read memory together, in 1e9 bytes a second: the best of some rounds over buffers
+// far larger than the caches.
+func roof(threads int) float64 {
+	const size = 256 << 20
+	bufs := make([][]byte, threads)
+	for i := range bufs {
+		bufs[i] = make([]byte, size/threads)
+		for j := 0; j < len(bufs[i]); j += 4096 {
+			bufs[i][j] = 1
+		}
+	}
+	best := 0.0
+	for range 12 {
+		var wg sync.WaitGroup
+		var read atomic.Int64
+		start := time.Now()
+		for _, b := range bufs {
+			wg.Go(func() { read.Add(int64(kern.ReadRoof(b))) })
+		}
+		wg.Wait()
+		best = max(best, float64(read.Load())/time.Since(start).Seconds()/1e9)
+	}
+	return best
+}
+
+// one runs a request and returns prompt tokens a second until the first token, and tokens a second after it.
+func (c *benchLocalCmd) one(ctx context.Context, e *engine.Engine, prompt, output int, traced bool) (prefill, decode float64, err error) {
+	r := engine.Request{ID: "bench", MaxTokens: output, Logprobs: -1, IgnoreEOS: true}
+	for i := range prompt {
+		r.Tokens = append(r.Tokens, 20+(i*7919)%(e.Config().Vocab-20))
+	}
+	if traced {
+		r.Trace = trace.NewRecorder("bench", trace.Now(), trace.CaptureSpec{})
+		go discard(r.Trace)
+		defer r.Trace.End()
+	}
+	start := time.Now()
+	s, err := e.Submit(ctx, r)
+	if err != nil {
+		return 0, 0, err
+	}
+	var first time.Time
+	for {
+		ev, err := s.Next(ctx)
+		if err != nil {
+			return 0, 0, err
+		}
+		if ev.Err != nil {
+			return 0, 0, ev.Err
+		}
+		if first.IsZero() {
+			first = time.Now()
+		}
+		if ev.Finish != "" {
+			break
+		}
+	}
+	if n := s.Usage().Output; n != output {
+		return 0, 0, fmt.Errorf("bench-local: wanted %d tokens, got %d", output, n)
+	}
+	return float64(prompt) / first.Sub(start).Seconds(), float64(output-1) / time.Since(first).Seconds(), nil
+}
+
+// discard drains a recorder as a collector does, and keeps nothing.
+func discard(r *trace.Recorder) {
+	var b trace.Batch
+	for over := false; !over; {
+		select {
+		case <-r.Done():
+			over = true
+		case <-time.After(15 * time.Millisecond):
+		}
+		r.Drain(&b)
+		for _, p := range b.Passes {
+			r.Recycle(p)
+		}
+	}
+}
+
+// peakRSS reads the most memory this process held, where Linux tells it.
+func peakRSS() int64 {
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for _, line := range strings.Split(string(b), "\n") {
+		if v, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kb, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(v), "kB")), 10, 64)
+			return kb << 10
+		}
+	}
+	return 0
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/alecthomas/kong"
+)
+
+const description = "An LLM inference engine that you can see through. With no command it serves the model in the binary, and a page on which one chat request can be walked step by step with the arrow keys."
+
+// examples come first in the help of each command.
+var examples = map[string]string{
+	"": `  glassbox                                          serve on http://127.0.0.1:8080
+  glassbox --model FILE.gguf --addr :9000           another model, another address
+  glassbox trace "Why is the sky blue?" -o sky.gbx  record one request
+  glassbox model info FILE.gguf                     what is in a file`,
+	"serve": `  glassbox serve
+  glassbox serve --addr 127.0.0.1:9000 --model FILE.gguf --traces ./recordings
+  curl -s localhost:8080/v1/chat/completions -H 'X-Glassbox-Trace: 1' -d '{"messages":[{"role":"user","content":"Hi"}]}'`,
+	"trace": `  glassbox trace "Why is the sky blue?" --temp 0 --max-tokens 48 -o sky.gbx
+  echo "a long prompt" | glassbox trace - -o out.json
+  glassbox trace --raw "Once upon a time" -o story.gbx
+  python3 -c 'import json; r = json.load(open("out.json")); print(len(r["spans"]))'`,
+	"model info": `  glassbox model info
+  glassbox model info FILE.gguf --json`,
+}
+
+// helpWithExamples prints the examples, then what kong prints.
+func helpWithExamples(o kong.HelpOptions, ctx *kong.Context) error {
+	name := ""
+	if n := ctx.Selected(); n != nil {
+		name = n.Path()
+		if len(name) > len("glassbox ") {
+			name = name[len("glassbox "):]
+		}
+	}
+	if text, ok := examples[name]; ok {
+		fmt.Fprintf(ctx.Stdout, "Examples:\n%s\n\n", text)
+	}
+	return kong.DefaultHelpPrinter(o, ctx)
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"glassbox/engine"
+	"glassbox/engine/builtin"
+	"glassbox/engine/chat"
+	"glassbox/engine/gguf"
+	"glassbox/trace"
+	"glassbox/trace/file"
+)
+
+// engineFlags choose the model and how it runs; serve, trace and bench-local share them.
+type engineFlags struct {
+	Model       string `default:"builtin" placeholder:"FILE.gguf" help:"Model file, or builtin: the one inside the binary."`
+	Backend     string `default:"cpu" enum:"cpu,ref" help:"What computes: cpu, or ref (plain Go, the slow truth)."`
+	Threads     int    `placeholder:"N" help:"Worker threads; one a core by default."`
+	CPUFeatures string `name:"cpu-features" placeholder:"NAME" help:"Use these kernels instead of the best: avx512-vnni, avx2 or generic."`
+	Context     int    `placeholder:"N" help:"Most tokens of prompt and answer together; the model's own by default."`
+	Slots       int    `placeholder:"N" help:"Requests that run at once (default 8)."`
+}
+
+// opened is a model that is ready to serve.
+type opened struct {
+	engine *engine.Engine
+	file   *gguf.File
+	name   string // model id in the API
+	base   string // base name of the file
+	sha    string // of the file, "" = not computed yet
+}
+
+// open maps the model's file and starts the engine.
+func (f *engineFlags) open() (*opened, error) {
+	o := &opened{}
+	var err error
+	if f.Model == "builtin" {
+		o.name, o.base, o.sha = builtin.Name, builtin.File, builtin.SHA256
+		o.file, err = gguf.Parse(builtin.File, builtin.Model())
+	} else {
+		o.base = filepath.Base(f.Model)
+		o.name = strings.ToLower(strings.TrimSuffix(o.base, ".gguf"))
+		o.file, err = gguf.Open(f.Model)
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.engine, err = engine.Open(o.file, engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots})
+	if err != nil {
+		return nil, errors.Join(err, o.file.Close())
+	}
+	for _, w := range o.engine.Tokenizer().Warnings() {
+		fmt.Fprintln(os.Stderr, "glassbox: warning:", w)
+	}
+	return o, nil
+}
+
+// close ends the engine, then unmaps the file.
+func (o *opened) close() error { return errors.Join(o.engine.Close(), o.file.Close()) }
+
+// template parses the file's chat template; a file without one serves completions only.
+func (o *opened) template() (*chat.Template, error) {
+	text, err := o.file.StringOr("tokenizer.chat_template", "")
+	if err != nil {
+		return nil, err
+	}
+	t, err := chat.New(text)
+	if errors.Is(err, chat.ErrNoTemplate) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: tokenizer.chat_template: %w", o.base, err)
+	}
+	return t, nil
+}
+
+// head is what recordings say of this process. The file's hash is computed here where it is not known.
+func (o *opened) head() file.Head {
+	c, d := o.engine.Config(), o.engine.Device()
+	return file.Head{
+		Engine: file.Engine{Name: "glassbox", Version: version, Commit: cmp.Or(commit(), "unknown")},
+		Model: file.Model{Name: cmp.Or(c.Name, o.name), File: o.base, SHA256: cmp.Or(o.sha, o.file.SHA256()), Architecture: c.Arch, Quantization: c.Quant,
+			Layers: c.Layers, Heads: c.Heads, KVHeads: c.KVHeads, Width: c.Width, Vocab: c.Vocab, HeadDim: c.HeadDim, FFN: c.FFN, Context: c.Context},
+		Device: file.Device{Kind: d.Kind, Name: d.Name, Threads: d.Threads, Features: d.Features},
+		Clock:  file.Clock{Name: "monotonic", ResolutionNs: trace.Resolution()},
+	}
+}

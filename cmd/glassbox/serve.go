@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+)
+
+// serveCmd serves the API and the pages.
+type serveCmd struct {
+	engineFlags
+	Addr   string `placeholder:"HOST:PORT" help:"Where to listen; by default 127.0.0.1:8080, or the next free port."`
+	Traces string `placeholder:"DIR" help:"Keep recordings in this folder as well."`
+	APIKey string `name:"api-key" env:"GLASSBOX_API_KEY" placeholder:"KEY" help:"Ask clients for this key (or set GLASSBOX_API_KEY)."`
+}
+
+// Run listens first, so that a taken port is told at once, then opens the model and serves until Ctrl-C.
+func (c *serveCmd) Run(ctx context.Context) error {
+	l, err := listen(c.Addr)
+	if err != nil {
+		return err
+	}
+	o, err := c.open()
+	if err != nil {
+		l.Close()
+		return err
+	}
+	defer o.close()
+	s, err := newServer(o, c.Traces, nil, c.APIKey)
+	if err != nil {
+		l.Close()
+		return err
+	}
+	d := o.engine.Device()
+	fmt.Printf("glassbox: http://%s (%s, %d threads on %s; Ctrl-C stops)\n", l.Addr(), o.name, d.Threads, d.Name)
+	if err := s.serve(ctx, l, s.mux()); err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "glassbox: stopped; running requests were told")
+	return nil
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"glassbox/trace/file"
+)
+
+// traceCmd sends one prompt through a server of its own, over a real socket, so that the recording has the whole path.
+type traceCmd struct {
+	Prompt string `arg:"" help:"The prompt; - reads standard input."`
+	engineFlags
+	Out           string   `short:"o" placeholder:"FILE" help:"Where the recording goes: .gbx, or .json. Default: trace-ID.gbx here."`
+	MaxTokens     int      `default:"64" help:"Most tokens of the answer."`
+	Temp          float64  `default:"0" help:"Temperature; 0 takes the likeliest token."`
+	Seed          uint64   `default:"1" help:"Seed of the draws."`
+	TopK          int      `default:"0" help:"Draw from the K likeliest; 0 = all."`
+	TopP          float64  `default:"1" help:"Draw from the likeliest that make up P; 1 = all."`
+	MinP          float64  `default:"0" help:"Draw from those at least P times as likely as the likeliest; 0 = all."`
+	RepeatPenalty float64  `default:"1" help:"Make tokens that were there less likely; 1 = off."`
+	System        string   `placeholder:"TEXT" help:"A system message before the prompt."`
+	Logprobs      int      `default:"0" placeholder:"N" help:"Keep the N likeliest tokens at each position, up to 20."`
+	Raw           bool     `help:"Send the prompt as it is, without a chat template."`
+	Capture       []string `placeholder:"KIND" help:"Values to copy out of the passes as well."`
+}
+
+// Run serves, asks, prints the answer to stdout as it comes, and writes the recording.
+func (c *traceCmd) Run(ctx context.Context) error {
+	prompt, err := c.prompt()
+	if err != nil {
+		return err
+	}
+	if err := c.checkOut(); err != nil {
+		return err
+	}
+	o, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	s, err := newServer(o, "", nil, "")
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- s.serve(serving, l, s.mux()) }()
+	rec, err := c.ask(ctx, s, "http://"+l.Addr().String(), prompt)
+	stop()
+	if e := <-ended; err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	out := c.Out
+	if out == "" {
+		out = "trace-" + rec.ID + ".gbx"
+	}
+	if err := file.Write(out, rec); err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%s: %d spans of %d steps, %d prompt and %d output tokens\n", out, len(rec.Spans), reached(rec), len(rec.Request.PromptTokens), len(rec.Request.OutputTokens))
+	return nil
+}
+
+// reached counts the steps that have spans.
+func reached(rec *file.Recording) int {
+	n := 0
+	for _, s := range rec.Walk {
+		if s.Count > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// prompt reads the prompt from the argument or standard input.
+func (c *traceCmd) prompt() (string, error) {
+	if c.Prompt != "-" {
+		return c.Prompt, nil
+	}
+	b, err := io.ReadAll(io.LimitReader(os.Stdin, 8<<20))
+	return strings.TrimSuffix(string(b), "\n"), err
+}
+
+// checkOut refuses a place where the recording could not be written, before anything is computed.
+func (c *traceCmd) checkOut() error {
+	if c.Out == "" {
+		return nil
+	}
+	if ext := filepath.Ext(c.Out); ext != ".gbx" && ext != ".json" {
+		return &usageError{fmt.Sprintf("-o %s: wanted a name that ends in .gbx or .json", c.Out)}
+	}
+	dir := filepath.Dir(c.Out)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("-o %s: wanted an existing folder, found none called %s", c.Out, dir)
+	}
+	return nil
+}
+
+// body is the request, as any client would send it.
+func (c *traceCmd) body(prompt, model string) (path string, body []byte, err error) {
+	req := map[string]any{"model": model, "stream": true, "stream_options": map[string]any{"include_usage": true}, "max_tokens": c.MaxTokens,
+		"temperature": c.Temp, "seed": c.Seed, "glassbox": map[string]any{"trace": true, "capture": append([]string{}, c.Capture...)}}
+	extras := map[string]any{"top_k": c.TopK, "top_p": c.TopP, "min_p": c.MinP, "repeat_penalty": c.RepeatPenalty}
+	for name, off := range map[string]float64{"top_k": 0, "top_p": 1, "min_p": 0, "repeat_penalty": 1} {
+		if fmt.Sprint(extras[name]) != fmt.Sprint(off) {
+			req[name] = extras[name]
+		}
+	}
+	if c.Raw {
+		req["prompt"] = prompt
+		if c.Logprobs > 0 {
+			req["logprobs"] = c.Logprobs
+		}
+		body, err = json.Marshal(req)
+		return "/v1/completions", body, err
+	}
+	if c.Logprobs > 0 {
+		req["logprobs"], req["top_logprobs"] = true, c.Logprobs
+	}
+	messages := []map[string]string{{"role": "user", "content": prompt}}
+	if c.System != "" {
+		messages = append([]map[string]string{{"role": "system", "content": c.System}}, messages...)
+	}
+	req["messages"] = messages
+	body, err = json.Marshal(req)
+	return "/v1/chat/completions", body, err
+}
+
+// chunk is what is read of a streamed event.
+type chunk struct {
+	Choices []struct {
+		Text  string `json:"text"`
+		Delta struct {
+			Content string `json:"content"`
+		} `json:"delta"`
+	} `json:"choices"`
+	Error *struct {
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// ask sends the request, copies the answer to stdout, and returns the recording when it is whole.
+func (c *traceCmd) ask(ctx context.Context, s *server, url, prompt string) (*file.Recording, error) {
+	path, body, err := c.body(prompt, s.opened.name)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, unwrapCanceled(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		var e chunk
+		raw, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+		if json.Unmarshal(raw, &e) == nil && e.Error != nil {
+			return nil, errors.New(e.Error.Message)
+		}
+		return nil, fmt.Errorf("the server answered %s", resp.Status)
+	}
+	if err := copyAnswer(os.Stdout, resp.Body); err != nil {
+		return nil, unwrapCanceled(err)
+	}
+	return s.store.Wait(ctx, resp.Header.Get("X-Glassbox-Trace-Id"))
+}
+
+// copyAnswer writes the text of the events as they come, and a line's end after the last.
+func copyAnswer(w io.Writer, events io.Reader) error {
+	lines := bufio.NewScanner(events)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok || data == "[DONE]" {
+			continue
+		}
+		var c chunk
+		if err := json.Unmarshal([]byte(data), &c); err != nil {
+			return fmt.Errorf("an event of the answer: %w", err)
+		}
+		if c.Error != nil {
+			return errors.New(c.Error.Message)
+		}
+		for _, choice := range c.Choices {
+			if _, err := io.WriteString(w, choice.Delta.Content+choice.Text); err != nil {
+				return err
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// unwrapCanceled makes Ctrl-C look the same wherever it struck.
+func unwrapCanceled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
+	return err
+}
