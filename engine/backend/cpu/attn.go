@@ -10,33 +10,37 @@ import (
 	"glassbox/engine/kv"
 )
 
-// cache is the memory behind the pages of keys and values: float16, a page after the other. Within a page: layer, KV head,
-// then keys [dim][16 tokens] and values [16 tokens][dim].
+// cache is the memory behind the pages of keys and values, in float16: for each layer and KV head all pages one after the
+// other, so that a sequence whose pages are neighbours is read in order. A page has keys [dim][16 tokens] and values
+// [16 tokens][dim]. Small memory pages, because the cache is as large as the context and mostly never touched.
 type cache struct {
 	mem  *memory
 	pool []uint16
 	half int // elements of the keys, or values, of one head of a page
-	page int // elements of a page, all layers
+	page int // elements from a page of a head to the next page
+	head int // elements from a head's first page to the next head's, or the next layer's first
 	kvs  int // KV heads
 }
 
 func newCache(g *graph.Graph, pages int) (*cache, error) {
 	c := &cache{half: kv.PageTokens * g.Attn.HeadDim, kvs: g.Attn.KVHeads}
-	c.page = g.Layers * c.kvs * 2 * c.half
-	n := max(pages*c.page, 1)
-	if c.page > 0 && n/c.page != pages || n > math.MaxInt/4 {
-		return nil, fmt.Errorf("cpu: KV cache: wanted less memory than %d pages of %d bytes take: choose a smaller context or fewer slots", pages, 2*c.page)
+	c.page = 2 * c.half
+	each := g.Layers * c.kvs * c.page // elements of a page in all layers
+	n := max(pages*each, 1)
+	if each > 0 && n/each != pages || n > math.MaxInt/4 {
+		return nil, fmt.Errorf("cpu: KV cache: wanted less memory than %d pages of %d bytes take: choose a smaller context or fewer slots", pages, 2*each)
 	}
+	c.head = pages * c.page
 	var err error
-	if c.mem, err = allocate(2*n, true); err != nil {
+	if c.mem, err = allocate(2*n, false); err != nil {
 		return nil, err
 	}
 	c.pool = unsafe.Slice((*uint16)(unsafe.Pointer(&c.mem.b[0])), n)
 	return c, nil
 }
 
-// keys returns the distance, in elements, of a head's keys from the start of a page; its values follow after half.
-func (c *cache) keys(layer, head int) int { return (layer*c.kvs + head) * 2 * c.half }
+// keys returns the distance, in elements, of a head's keys from those of layer 0, head 0; its values follow after half.
+func (c *cache) keys(layer, head int) int { return (layer*c.kvs + head) * c.head }
 
 // rope turns queries and keys by their positions. The first one of a pass fills the tables of its tokens, each worker for
 // the tokens that it turns.
