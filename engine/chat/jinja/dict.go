@@ -89,7 +89,12 @@ func (in *interp) hash(v Value, depth int) (any, error) {
 		return v.s, in.step(len(v.s) / 64)
 	case Tuple:
 		return in.hashTuple(v, depth)
-	case *List, *Dict, dictView:
+	case dictView:
+		if v.kind == "values" {
+			return objectHash{v}, nil
+		}
+		return nil, typeErr("unhashable type: '%s'", typeName(v))
+	case *List, *Dict:
 		return nil, typeErr("unhashable type: '%s'", typeName(v))
 	case *Undefined:
 		return objectHash{"undefined"}, nil

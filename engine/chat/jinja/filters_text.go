@@ -172,7 +172,7 @@ func filterTruncate(in *interp, v Value, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, ok := v.(Str)
+	n, ok := length(v)
 	if !ok {
 		return nil, typeErr("object of type '%s' has no len()", typeName(v))
 	}
@@ -195,8 +195,12 @@ func filterTruncate(in *interp, v Value, a args) (Value, error) {
 	if size < end.runes() || leeway < 0 {
 		return nil, errf("AssertionError", "expected length >= %d, got %d", end.runes(), size)
 	}
-	if s.runes() <= size+leeway {
-		return s, nil
+	if n <= size+leeway {
+		return v, nil
+	}
+	s, ok := v.(Str)
+	if !ok {
+		return nil, typeErr("'%s' object cannot be truncated", typeName(v))
 	}
 	head := s.cut(0, s.byteAt(size-end.runes()))
 	if !isSet(b[1]) {

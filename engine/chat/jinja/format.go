@@ -191,7 +191,7 @@ func (in *interp) percent(s Str, v Value) (Value, error) {
 // mappingLike values may be left unused by %.
 func mappingLike(v Value) bool {
 	switch v.(type) {
-	case *List, *Dict, dictView:
+	case *List, *Dict, rangeVal, *Undefined:
 		return true
 	}
 	return false

@@ -180,10 +180,11 @@ func (in *interp) slice(v Value, bounds [3]Value) (Value, error) {
 	if !ok {
 		return nil, typeErr("'%s' object is not subscriptable", typeName(v))
 	}
-	start, step, count, err := sliceIndices(bounds, int64(n))
+	start, stop, step, err := sliceBounds(bounds, int64(n))
 	if err != nil {
 		return nil, err
 	}
+	count := sliceCount(start, stop, step)
 	if err := in.step(n / 64); err != nil {
 		return nil, err
 	}
@@ -205,7 +206,7 @@ func (in *interp) slice(v Value, bounds [3]Value) (Value, error) {
 		items, err := pick(x)
 		return Tuple(items), err
 	case rangeVal:
-		return rangeVal{x.at(start), x.at(start + count*step), x.step * step, count}, nil
+		return rangeVal{x.at(start), x.at(stop), x.step * step, count}, nil
 	}
 	return in.sliceStr(v.(Str), start, step, count)
 }
@@ -234,8 +235,23 @@ func (in *interp) sliceStr(s Str, start, step, count int64) (Value, error) {
 	return out, nil
 }
 
-// sliceIndices is Python's slice.indices with the number of items.
-func sliceIndices(bounds [3]Value, n int64) (start, step, count int64, err error) {
+// sliceIndices is where a slice starts and how many items it has.
+func sliceIndices(bounds [3]Value, n int64) (start, count int64, err error) {
+	start, stop, step, err := sliceBounds(bounds, n)
+	return start, sliceCount(start, stop, step), err
+}
+
+func sliceCount(start, stop, step int64) int64 {
+	if step > 0 && start < stop {
+		return (stop-start-1)/step + 1
+	} else if step < 0 && stop < start {
+		return (start-stop-1)/-step + 1
+	}
+	return 0
+}
+
+// sliceBounds is Python's slice.indices for a sequence of n items.
+func sliceBounds(bounds [3]Value, n int64) (start, stop, step int64, err error) {
 	get := func(v Value, def int64) int64 {
 		if u, ok := v.(*Undefined); ok && err == nil {
 			err = u.fail()
@@ -271,18 +287,12 @@ func sliceIndices(bounds [3]Value, n int64) (start, step, count int64, err error
 	if bounds[0] != nil {
 		start = clamp(get(bounds[0], 0))
 	}
-	stop := last
+	stop = last
 	if bounds[1] != nil {
 		stop = clamp(get(bounds[1], 0))
 	}
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	step = max(min(step, n+1), -n-1)
-	if step > 0 && start < stop {
-		count = (stop-start-1)/step + 1
-	} else if step < 0 && stop < start {
-		count = (start-stop-1)/-step + 1
-	}
-	return start, step, count, nil
+	return start, stop, max(min(step, n+1), -n-1), nil
 }

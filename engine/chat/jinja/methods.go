@@ -33,7 +33,7 @@ func seqIndex(in *interp, v Value, a args) (Value, error) {
 			bounds[i] = x
 		}
 	}
-	from, _, n, err := sliceIndices(bounds, int64(len(items)))
+	from, n, err := sliceIndices(bounds, int64(len(items)))
 	if err != nil {
 		return nil, err
 	}

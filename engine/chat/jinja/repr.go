@@ -178,6 +178,9 @@ func hashText(h any) string {
 		if _, ok := h.p.(string); ok || h.p == nil {
 			return fmt.Sprintf("o%v;", h.p)
 		}
+		if v, ok := h.p.(dictView); ok {
+			return fmt.Sprintf("v%p;", v.d)
+		}
 		return fmt.Sprintf("o%p;", h.p)
 	}
 	return fmt.Sprintf("%T%v;", h, h)

@@ -304,9 +304,9 @@ func partition(in *interp, s Str, a args, find func(s, sub string) int, last boo
 	case i >= 0:
 		return Tuple{s.cut(0, i), s.cut(i, i+len(sep.s)), s.cut(i+len(sep.s), len(s.s))}, nil
 	case last:
-		return Tuple{Str{}, Str{}, s}, nil
+		return Tuple{Str{safe: s.safe}, Str{safe: s.safe}, s}, nil
 	}
-	return Tuple{s, Str{}, Str{}}, nil
+	return Tuple{s, Str{safe: s.safe}, Str{safe: s.safe}}, nil
 }
 
 // window reads optional start and end, in characters, and gives the part of s
@@ -321,7 +321,7 @@ func (s Str) window(start, end Value) (Str, int, error) {
 		return s, 0, nil
 	}
 	n := int64(s.runes())
-	from, _, count, err := sliceIndices([3]Value{start, end, nil}, n)
+	from, count, err := sliceIndices([3]Value{start, end, nil}, n)
 	if err != nil {
 		return Str{}, 0, err
 	}
