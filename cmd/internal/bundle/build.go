@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"sort"
 
@@ -105,4 +107,28 @@ func gzipSize(text []byte) int {
 	_, _ = w.Write(text)
 	_ = w.Close()
 	return b.Len()
+}
+
+// writeCommands runs the client's command registry under node and keeps what
+// it lists, so that the docs and the handler share one source.
+func writeCommands(root string) error {
+	res := api.Build(api.BuildOptions{
+		Stdin: &api.StdinOptions{
+			Contents:   `import { commandTable } from './commands'; console.log(JSON.stringify(commandTable(), null, 1));`,
+			ResolveDir: filepath.Join(root, "web", "client", "src"),
+			Loader:     api.LoaderTS,
+		},
+		Bundle: true, Format: api.FormatIIFE, Target: api.ES2022, Platform: api.PlatformNode, Outfile: "commands.js",
+	})
+	files, err := outputs(res)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("node", "-")
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(files[0].Text), os.Stderr
+	list, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("node: %w; the list of commands needs node 20", err)
+	}
+	return os.WriteFile(filepath.Join(root, "static", "js", "commands.json"), list, 0o644)
 }

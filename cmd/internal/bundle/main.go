@@ -4,6 +4,7 @@
 //
 //	cd cmd/internal/bundle && go run .            writes ../../../static/js
 //	cd cmd/internal/bundle && go run . -tests DIR writes one test file per web/client/test/*.test.ts
+//	cd cmd/internal/bundle && go run . -commands  writes ../../../static/js/commands.json
 //
 // It does not know about pages, recordings or the engine.
 package main
@@ -19,17 +20,21 @@ import (
 func main() {
 	root := flag.String("root", "", "root of the checkout (default: three folders above this source)")
 	tests := flag.String("tests", "", "bundle the client's unit tests into this folder instead")
+	commands := flag.Bool("commands", false, "write static/js/commands.json, the table of keys for the docs (needs node)")
 	flag.Parse()
 	if *root == "" {
 		*root = checkoutRoot()
 	}
-	if err := run(*root, *tests); err != nil {
+	if err := run(*root, *tests, *commands); err != nil {
 		fmt.Fprintln(os.Stderr, "bundle:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root, tests string) error {
+func run(root, tests string, commands bool) error {
+	if commands {
+		return writeCommands(root)
+	}
 	if tests != "" {
 		return bundleTests(root, tests)
 	}

@@ -17,14 +17,22 @@ export function splitText(text: string): { lede: string; rest: string[] } {
   return { lede: m[1]!, rest: m[3] ? m[3].split(/\n\s*\n/).filter((p) => p.trim()) : [] };
 }
 
+/** words of a step: its parts where the recording has them, else its text cut up. A step never reached says why first. */
+function words(step: Step): { lede: string; rest: string[] } {
+  const why = step.count === 0 ? /^Not reached: .*$/m.exec(step.text)?.[0] : undefined;
+  const w = step.short ? { lede: step.short, rest: (step.body ?? step.text).split(/\n\s*\n/) } : splitText(step.text);
+  return why && (step.body || step.short) ? { lede: why, rest: [w.lede, ...w.rest.map((t) => t.replace(why, '').trim()).filter(Boolean)] } : w;
+}
+
 export function card(r: Recording, s: State): string {
   const i = at(r, s), step = r.steps[i]!, L = STAGE_LETTER[step.stage], next = r.steps[i + 1], spans = r.spansAt(i, s.pass, s.layer);
-  const src = step.sources?.[s.source] ?? step.source, { lede, rest } = step.short ? { lede: step.short, rest: step.text.split(/\n\s*\n/) } : splitText(step.text);
+  const src = step.sources?.[s.source] ?? step.source, { lede, rest } = words(step);
   let h = `<div class="c-pad"><div class="c-where"><span class="sq ${L}" aria-hidden="true">${L}</span>${STAGE_NAME[step.stage]}<span class="pos">${i + 1} / ${r.steps.length}</span></div>`;
   h += `<h2>${esc(step.title)}</h2><span class="sym" title="${esc(src.symbol)}">${esc(src.symbol)}</span>`;
   if (lede) h += `<p class="lede">${inline(lede)}</p>`;
   h += rest.map((p) => `<p class="c-p">${inline(p)}</p>`).join('');
-  if (step.out) h += `<p class="c-p"><em>Hands on</em>${inline(step.out)}${next ? ` <em>to ${esc(next.title)}</em>` : ''}</p>`;
+  const hands = step.hands_on ?? step.out;
+  if (hands) h += `<p class="c-p"><em>Hands on</em>${inline(hands)}${next ? ` <em>to ${esc(next.label)}</em>` : ''}</p>`;
   if (step.wrong) h += `<p class="c-p"><em>Often wrong</em>${inline(step.wrong)}</p>`;
   if (step.link) h += `<p class="c-p"><a href="${esc(step.link)}">More on this step</a></p>`;
   return `${h}</div>${times(r, s, i)}${values(r, s, step, spans)}${sourcePane(step, s, L)}`;

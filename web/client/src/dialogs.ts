@@ -21,7 +21,7 @@ export function search(r: Recording, query: string, most = 40): Hit[] {
   const hits: Hit[] = [];
   if (!only) {
     r.steps.forEach((s, i) => {
-      if (has(`${i + 1} ${s.title} ${s.id} ${s.source.symbol} ${s.source.path} ${s.stage}`.toLowerCase(), words)) {
+      if (has(`${i + 1} ${s.title} ${s.label} ${s.id} ${s.source.symbol} ${s.source.path} ${s.stage}`.toLowerCase(), words)) {
         hits.push({ kind: 'step', label: `${i + 1}  ${s.title}`, hint: `${STAGE_NAME[s.stage]}, ${s.count ? time(s.time_ns) : 'not reached'}`, letter: STAGE_LETTER[s.stage], step: s.id });
       }
     });
@@ -37,7 +37,7 @@ export function search(r: Recording, query: string, most = 40): Hit[] {
       });
     }
   }
-  if (only || words.length) for (const c of COMMANDS) if (!c.hidden && has(c.title.toLowerCase(), words)) hits.push({ kind: 'command', label: c.title, hint: c.keys.map(keyName).join(', '), letter: '>', cmd: c.id });
+  if (only || words.length) for (const c of COMMANDS) if (!c.hidden && has(`${c.title} ${c.id}`.toLowerCase(), words)) hits.push({ kind: 'command', label: c.title, hint: c.keys.map(keyName).join(', '), letter: '>', cmd: c.id });
   return hits.slice(0, most);
 }
 

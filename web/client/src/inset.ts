@@ -8,7 +8,7 @@ import { attrAt, isNumber, isNumbers, isText, type Recording } from './recording
 import type { Form, Span, Token } from './schema';
 import { at, type State } from './state';
 
-const CHAIN: [Form, string][] = [['bytes', 'bytes'], ['json', 'JSON'], ['text', 'text'], ['ids', 'ids'], ['pages', 'pages'], ['vector', 'vector'], ['scores', 'scores'], ['logits', 'logits'], ['text', 'text']];
+const CHAIN: [Form, string][] = [['bytes', 'bytes'], ['json', 'JSON'], ['text', 'text'], ['ids', 'ids'], ['pages', 'pages'], ['vector', 'vector'], ['scores', 'scores'], ['logits', 'logits'], ['piece', 'piece']];
 
 interface Box { x: number; y: number; w: number; h: number }
 interface At { r: Recording; s: State; i: number; form: Form; spans: Span[] }
@@ -30,7 +30,7 @@ export function inset(r: Recording, s: State, b: Box): string {
 }
 
 function content(c: At, b: Box): string {
-  const draw = { bytes: bytesOf, json: jsonOf, text: textOf, ids: idsOf, pages: pagesOf, vector: vectorOf, scores: scoresOf, logits: logitsOf }[c.form];
+  const draw = { bytes: bytesOf, json: jsonOf, text: textOf, ids: idsOf, pages: pagesOf, vector: vectorOf, scores: scoresOf, logits: logitsOf, piece: pieceOf }[c.form];
   return draw(c, b) || inOut(c, b);
 }
 

@@ -64,7 +64,7 @@ export function visitsOf(m: MapInput): Visit[] {
 /** Offset in x of a step that stands side by side with others, from the first of them. */
 export function parOffset(m: MapInput, i: number, tw: Measure): number {
   let x = 0;
-  for (let n = m.roles[i]!.par; n > 1; n--) x += 11 + tw(m.steps[i - (m.roles[i]!.par - n) - 1]!.title, 12) + PAR_GAP;
+  for (let n = m.roles[i]!.par; n > 1; n--) x += 11 + tw(m.steps[i - (m.roles[i]!.par - n) - 1]!.label, 12) + PAR_GAP;
   return x;
 }
 
@@ -91,10 +91,10 @@ function widths(m: MapInput, cols: Column[], short: boolean, tw: Measure): void 
   for (const c of cols) {
     if (c.res) {
       const i = c.visits[0]!.steps[0]!;
-      c.w = m.layerEnd >= 0 && i > m.layerEnd && i + 1 < m.steps.length && m.roles[i + 1]!.res ? Math.max(26, tw(m.steps[i]!.title, 12) - 4) : 18;
+      c.w = m.layerEnd >= 0 && i > m.layerEnd && i + 1 < m.steps.length && m.roles[i + 1]!.res ? Math.max(26, tw(m.steps[i]!.label, 12) - 4) : 18;
       continue;
     }
-    const names = c.visits.flatMap((v) => v.steps.map((i) => tw(m.steps[i]!.title, 12) + parOffset(m, i, tw)));
+    const names = c.visits.flatMap((v) => v.steps.map((i) => tw(m.steps[i]!.label, 12) + parOffset(m, i, tw)));
     const rooms = c.visits.map((v) => (v.op ? 0 : tw(roomName(v.room, short), 11)));
     c.w = 22 + Math.max(...names, ...rooms);
   }
@@ -186,6 +186,12 @@ function attempt(m: MapInput, W: number, H: number, tw: Measure, o: Required<Lay
   return { cols, pos, lanes: v.lanes, pitch: o.pitch, gut, width: W, height: H, needW: W + Math.max(0, used - room), needH: v.need, short, resY: v.resY };
 }
 
+/** mixes lists every choice of one value from each list; with many lanes the lists are cut short. */
+function mixes(lists: number[][]): number[][] {
+  const few = lists.length > 3 ? lists.map((l) => l.filter((v) => v !== 1 && v !== 3)) : lists;
+  return few.reduce<number[][]>((all, l) => all.flatMap((a) => l.map((v) => [...a, v])), [[]]).slice(0, 400);
+}
+
 /**
  * layoutMap fits the walk into W x H px. When names of folders do not fit it
  * drops them, then makes columns taller; what still does not fit is told by
@@ -194,17 +200,17 @@ function attempt(m: MapInput, W: number, H: number, tw: Measure, o: Required<Lay
 export function layoutMap(m: MapInput, W: number, H: number, tw: Measure, opt: LayoutOptions = {}, final = false): MapLayout {
   const o: Required<LayoutOptions> = {
     pitch: opt.pitch ?? Math.max(15, Math.min(20, Math.floor((H - 180) / 25))),
-    gap: opt.gap ?? 38, ruler: opt.ruler ?? 40, maxGut: opt.maxGut ?? 60,
+    gap: opt.gap ?? (H > 700 ? 44 : H > 600 ? 34 : 28), ruler: opt.ruler ?? 40, maxGut: opt.maxGut ?? 60,
     maxRows: opt.maxRows ?? m.lanes.map(() => 8),
   };
   if (m.steps.length === 0) return { cols: [], pos: [], lanes: [], pitch: o.pitch, gut: 0, width: W, height: H, needW: W, needH: H, short: false, resY: 0 };
   // Each candidate costs: taller columns, a tighter pitch, rooms without their folders. The cheapest that fits wins.
   let best: MapLayout | null = null, cost = Infinity, over = Infinity;
-  for (const extra of [0, 1, 2, 3, 4, 6]) for (const short of [false, true]) {
-    const opts = { ...o, maxRows: o.maxRows.map((r) => r + extra) };
+  for (const more of mixes(m.lanes.map((id) => (id === m.opsLane && m.layerEnd >= 0 ? [0] : [0, 1, 2, 3, 5])))) for (const short of [false, true]) {
+    const opts = { ...o, maxRows: o.maxRows.map((r, n) => r + more[n]!) };
     let l = attempt(m, W, H, tw, opts, short);
-    for (let P = o.pitch - 1; l.needW <= W && l.needH > H && P >= Math.min(15, o.pitch); P--) l = attempt(m, W, H, tw, { ...opts, pitch: P }, short);
-    const out = Math.max(l.needW / W, l.needH / H, 1), price = extra + (o.pitch - l.pitch) * 1.2 + (short ? 3 : 0);
+    for (let P = o.pitch - 1; l.needW <= W && l.needH > H && P >= Math.min(14, o.pitch); P--) l = attempt(m, W, H, tw, { ...opts, pitch: P }, short);
+    const out = Math.max(l.needW / W, l.needH / H, 1), price = more.reduce((a, b) => a + b, 0) / more.length + (o.pitch - l.pitch) * 1.2 + (short ? 3 : 0);
     if (out < over - 1e-6 || (out === over && price < cost)) { best = l; over = out; cost = price; }
   }
   const b = best!, k = Math.max(b.needW / W, b.needH / H);

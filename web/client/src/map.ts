@@ -8,7 +8,7 @@ import { path, Routes, type Point } from './route';
 import type { Form, Stage } from './schema';
 import { at, turns, type State, type Turn } from './state';
 
-export const SIGN: Record<Form, string> = { bytes: '01', json: '{}', text: 'Aa', ids: '#', pages: 'P', vector: 'x', scores: '%', logits: '±' };
+export const SIGN: Record<Form, string> = { bytes: '01', json: '{}', text: 'Aa', ids: '#', pages: 'P', vector: 'x', scores: '%', logits: '±', piece: 'Aa' };
 
 /** mark is the request itself: the one square among circles, carrying the sign of its form. */
 export function mark(x: number, y: number, form: Form, inverse = false): string {
@@ -239,10 +239,10 @@ function stations(c: Ctx): string {
 
 function station(c: Ctx, i: number): string {
   const { m, l, cur, color, o } = c, s = m.steps[i]!, q = m.roles[i]!, p = l.pos[i]!, P = l.pitch, k = color(i);
-  const hit = `<rect x="${p.x - 10}" y="${p.y - P / 2}" width="${(q.res ? 0 : c.tw(s.title, 12)) + 24}" height="${P}" fill="transparent"/>`;
+  const hit = `<rect x="${p.x - 10}" y="${p.y - P / 2}" width="${(q.res ? 0 : c.tw(s.label, 12)) + 24}" height="${P}" fill="transparent"/>`;
   if (i === cur && !o.noMark) {
-    const y = q.res ? p.y - P / 2 - 8 : p.y, w = c.tw(s.title, 12);
-    return `${hit}<rect x="${p.x + 7}" y="${y - P / 2 + 0.5}" width="${w + 9}" height="${P - 1}" fill="var(--now)"/><text x="${p.x + 11}" y="${y + 4.2}" fill="var(--on-now)" class="on">${esc(s.title)}</text>${mark(p.x, p.y, q.form)}`;
+    const y = q.res ? p.y - P / 2 - 8 : p.y, w = c.tw(s.label, 12);
+    return `${hit}<rect x="${p.x + 7}" y="${y - P / 2 + 0.5}" width="${w + 9}" height="${P - 1}" fill="var(--now)"/><text x="${p.x + 11}" y="${y + 4.2}" fill="var(--on-now)" class="on">${esc(s.label)}</text>${mark(p.x, p.y, q.form)}`;
   }
   const done = i < cur, dim = done ? '' : 's';
   let dot: string;
@@ -261,7 +261,7 @@ export function resLabel(m: MapInput, i: number): 'above' | 'over' | 'below' | '
 }
 
 function label({ m, l }: Ctx, i: number, dim: string): string {
-  const p = l.pos[i]!, t = esc(m.steps[i]!.title);
+  const p = l.pos[i]!, t = esc(m.steps[i]!.label);
   if (!m.roles[i]!.res) return `<text x="${p.x + 11}" y="${p.y + 4.2}" class="${dim}">${t}</text>`;
   switch (resLabel(m, i)) {
     case 'over': return `<text x="${p.x}" y="${p.y - 10}" class="mid halo ${dim}">${t}</text>`;

@@ -37,9 +37,12 @@ export function answer(r: Recording, s: State, b: Box, tw: Measure, px = 15): st
   // start so that the piece being made is in view
   const rows = Math.max(1, Math.floor((b.h - 16) / lead)), lines: string[][] = [[]], focus = out.making >= 0 ? out.making : out.left - 1;
   let focusLine = 0;
+  const texts = list.map(tokenText), widths = texts.map((v) => tw(v.replace(/^·+/, ''), px));
+  // a line breaks before a piece that begins with a space, not inside a word
+  const unit = (k: number): number => { let w = widths[k]!; for (let n = k + 1; n < list.length && !texts[n]!.startsWith('·') && w < b.w; n++) w += widths[n]!; return w; };
   list.forEach((t, k) => {
-    const text = tokenText(t), word = text.replace(/^·+/, ''), lead0 = text.length > word.length && x > b.x ? px * 0.29 : 0, w = tw(word, px);
-    if (x + lead0 + w > b.x + b.w && x > b.x) { x = b.x; lines.push([]); }
+    const text = texts[k]!, word = text.replace(/^·+/, ''), lead0 = text.length > word.length && x > b.x ? px * 0.29 : 0, w = widths[k]!, whole = text.startsWith('·') || text === '↵' ? Math.min(unit(k), b.w) : w;
+    if (x + lead0 + whole > b.x + b.w && x > b.x) { x = b.x; lines.push([]); }
     else x += lead0;
     const state = k < out.left ? 0 : k === out.making ? 1 : 2;
     lines.at(-1)!.push(`<text x="${x}" y="0" class="${cls}${state === 2 ? ' s' : ''}">${esc(word)}<title>${esc(text)}, id ${t.id}</title></text><path d="M${x} 5.5h${w}" stroke="var(--${['st-D', 'text', 'rule-2'][state]})" stroke-width="${state === 2 ? 1 : 2}"/>`);

@@ -27,11 +27,11 @@ export function drawTall(r: Recording, s: State, W: number, tw: Measure): TallDr
     y += P;
     if (i) lines += seg(px, py, X, y, i <= cur, c);
     px = X; py = y;
-    const label = `<text x="${tx}" y="${y + 4}" class="${i === cur ? 'on' : i < cur ? '' : 's'}">${esc(st.title)}</text><text x="${W - 14}" y="${y + 4}" class="m s end cap">${st.count ? time(st.time_ns) : 'not reached'}</text>`;
+    const label = `<text x="${tx}" y="${y + 4}" class="${i === cur ? 'on' : i < cur ? '' : 's'}">${esc(st.label)}</text><text x="${W - 14}" y="${y + 4}" class="m s end cap">${st.count ? time(st.time_ns) : 'not reached'}</text>`;
     let dot = i < cur ? `<circle cx="${X}" cy="${y}" r="4" fill="${c}"/>` : `<circle cx="${X}" cy="${y}" r="3.6" fill="var(--page)" stroke="${c}" stroke-width="1.25"/>`;
     if (i === cur) {
       nowY = y;
-      dot = `<rect x="${tx - 6}" y="${y - 10}" width="${tw(st.title, 12) + 12}" height="20" fill="var(--now)"/>${mark(X, y, role.form)}`;
+      dot = `<rect x="${tx - 6}" y="${y - 10}" width="${tw(st.label, 12) + 12}" height="20" fill="var(--now)"/>${mark(X, y, role.form)}`;
     }
     g += `<g class="st" data-step="${esc(st.id)}"><rect x="0" y="${y - P / 2}" width="${W}" height="${P}" fill="transparent"/>${dot}${label}</g>`;
     const L = r.layerLoop, T = r.tokenLoop;

@@ -46,7 +46,7 @@ export function outline(r: Recording, s: State, height: number): string {
     h += `<div class="o-list">${list.map(({ x, i }) => {
       const z = i < cur ? 'done' : i === cur ? 'now' : 'coming';
       const v = x.count === 0 ? (r.live ? '–' : 'not run') : `${time(x.time_ns)}${badge('measured', `${x.count} times, summed`)}`;
-      return `<button class="o-row ${z}" data-step="${esc(x.id)}" data-k="r${i}"${z === 'now' ? ' aria-current="step"' : ''}><span class="n">${i + 1}</span><span>${esc(x.title)}</span>${bar(x.time_ns / max, z === 'coming', z === 'now' ? 'var(--on-now)' : `var(--st-${L})`)}<span class="v" title="${exactNs(x.time_ns)}">${v}</span></button>`;
+      return `<button class="o-row ${z}" data-step="${esc(x.id)}" data-k="r${i}"${z === 'now' ? ' aria-current="step"' : ''}><span class="n">${i + 1}</span><span title="${esc(x.title)}">${esc(x.label)}</span>${bar(x.time_ns / max, z === 'coming', z === 'now' ? 'var(--on-now)' : `var(--st-${L})`)}<span class="v" title="${exactNs(x.time_ns)}">${v}</span></button>`;
     }).join('')}</div>`;
   }
   return h + rail(r, cur, height);

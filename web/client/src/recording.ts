@@ -41,7 +41,7 @@ export class Recording {
     const ids = [...new Set(this.steps.map((s) => s.lane))];
     this.lanes = ids.map((id) => {
       const l = file.lanes?.find((x) => x.id === id);
-      return { id, name: l?.name ?? LANE_NAMES[id] ?? id, note: l?.note ?? '' };
+      return { id, name: l?.title ?? LANE_NAMES[id] ?? id, note: l?.note ?? '' };
     });
     this.index(file.spans);
   }
@@ -105,7 +105,8 @@ export class Recording {
   private layered(i: number): boolean {
     const list = this.byStep[i]!;
     const loop = this.file.loops?.find((l) => l.over === 'layers');
-    if (loop) return i >= (this.stepIndex.get(loop.from) ?? 1e9) && i <= (this.stepIndex.get(loop.to) ?? -1);
+    const ends = loop && [this.stepIndex.get(loop.from), this.stepIndex.get(loop.to)];
+    if (ends && ends[0] !== undefined && ends[1] !== undefined) return i >= Math.min(ends[0], ends[1]) && i <= Math.max(ends[0], ends[1]);
     if (list.length) return list.some((n) => this.spans[n]!.layer !== undefined && this.spans[n]!.layer! >= 0);
     return this.live && this.steps[i]!.stage === 'compute' && /(^|_)(attn|ffn|rope|kv)(_|$)/.test(this.steps[i]!.id);
   }
@@ -238,9 +239,8 @@ export class Recording {
   /** cutOff says what is missing from the recording, or null when it is whole. */
   get cutOff(): string | null {
     const d = this.file.dropped;
-    const p = this.file.partial;
     const parts: string[] = [];
-    if (p) parts.push(typeof p === 'string' ? p : 'The run ended before the recording did.');
+    if (this.file.partial) parts.push(`The run was over before the recording was.${this.file.missing?.length ? ` Not there: ${this.file.missing.join(', ')}.` : ''}`);
     if (d && d.spans > 0) parts.push(`${d.spans.toLocaleString('en')} spans are missing${d.why ? `: ${d.why}` : ''}.`);
     return parts.length ? parts.join(' ') : null;
   }

@@ -1,7 +1,7 @@
 // What part a step plays on the map. An engine may say it in the recording
 // (form, role, group of a step); otherwise it follows from the step's id,
 // stage and spans by the rules below, which use the field's usual op names.
-import type { Form, Step } from './schema';
+import { FORMS as FORMS_KNOWN, type Form, type Step } from './schema';
 
 export type Family = 'A' | 'F' | 'N' | 'E' | 'K';
 
@@ -36,6 +36,7 @@ const FORMS: Record<Step['stage'], [RegExp, Form][]> = {
   deliver: [
     [word('penalties|penalty|penal|temperature|temp|top|top_k|topk|top_p|topp|min_p|minp|candidates'), 'logits'],
     [word('draw|sample|pick|append|push|accept|update'), 'ids'],
+    [word('detokenize|detok|emit|piece'), 'piece'],
     [word('release|free|keep|pages'), 'pages'],
     [word('usage|chunk|event'), 'json'],
     [word('flush|write|done|end|close|sse'), 'bytes'],
@@ -44,7 +45,7 @@ const FORMS: Record<Step['stage'], [RegExp, Form][]> = {
 const FORM_ELSE: Record<Step['stage'], Form> = { receive: 'bytes', schedule: 'ids', compute: 'vector', deliver: 'text' };
 
 function formOf(s: Step): Form {
-  if (s.form) return s.form;
+  if (s.form && FORMS_KNOWN.includes(s.form)) return s.form;
   for (const [re, f] of FORMS[s.stage]) if (re.test(s.id)) return f;
   return FORM_ELSE[s.stage];
 }

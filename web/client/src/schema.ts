@@ -5,8 +5,9 @@
 /** How a number came to be. */
 export type Prov = 'measured' | 'derived' | 'declared';
 export type Stage = 'receive' | 'schedule' | 'compute' | 'deliver';
-/** What the request is at a step: the nine forms it goes through. */
-export type Form = 'bytes' | 'json' | 'text' | 'ids' | 'pages' | 'vector' | 'scores' | 'logits';
+/** What the request is at a step: the nine forms it goes through; piece is text on its way out. */
+export type Form = 'bytes' | 'json' | 'text' | 'ids' | 'pages' | 'vector' | 'scores' | 'logits' | 'piece';
+export const FORMS: readonly Form[] = ['bytes', 'json', 'text', 'ids', 'pages', 'vector', 'scores', 'logits', 'piece'];
 
 export interface Token {
   id: number;
@@ -52,7 +53,11 @@ export interface Step {
   group?: string;
   /** name of the hand-over when the next step is in another lane */
   hand?: { name: string; by?: string };
+  /** name on the map, at most 12 characters; the title where it is missing */
+  label: string;
   short?: string;
+  body?: string;
+  hands_on?: string;
   wrong?: string;
   link?: string;
 }
@@ -80,6 +85,7 @@ export interface Pass {
   kind: 'prefill' | 'decode' | 'verify' | 'draft';
   tokens: number;
   requests: number;
+  batch_tokens?: number;
   start_ns: number;
   dur_ns: number;
 }
@@ -115,9 +121,12 @@ export interface TraceFile {
   modules?: unknown[];
   arrays?: Record<string, { shape: number[]; dtype: string; axes?: string[]; meaning?: string }>;
   dropped?: { spans: number; why?: string };
-  partial?: boolean | string;
+  partial?: boolean;
+  missing?: string[];
+  id?: string;
   untraced?: { decode_tokens_per_s?: number };
-  lanes?: { id: string; name?: string; note?: string }[];
+  lanes?: { id: string; title?: string; note?: string }[];
+  /** the way back: from the last step of a turn to the first */
   loops?: { over: 'layers' | 'tokens'; from: string; to: string }[];
 }
 
@@ -202,7 +211,7 @@ export function parseTrace(input: string | unknown): TraceFile {
     request: f.request ?? {},
     spans: f.spans ?? [],
     passes: f.passes ?? [],
-    walk: f.walk.map((s) => ({ ...s, text: s.text ?? '', time_ns: s.time_ns ?? 0, count: s.count ?? 0, source: fullSource(s.source) })),
+    walk: f.walk.map((s) => ({ ...s, text: s.text ?? '', label: s.label || s.title, time_ns: s.time_ns ?? 0, count: s.count ?? 0, source: fullSource(s.source) })),
   };
 }
 

@@ -151,7 +151,7 @@ export function synthetic(layers = 30, passes = 48) {
     },
     numbers: { ttft_ns: output[0].t_ns, tpot_ns: Math.round((t - output[0].t_ns) / Math.max(1, passes - 1)), e2e_ns: t, prompt_tokens: PROMPT.length, output_tokens: passes },
     walk, spans, passes: passList, dropped: { spans: 0 },
-    lanes: [{ id: 'http', name: 'HTTP goroutine', note: '34' }, { id: 'loop', name: 'Engine loop', note: '7' }, { id: 'workers', name: 'Workers', note: '0 and 1' }],
+    lanes: [{ id: 'http', title: 'HTTP goroutine', note: '34' }, { id: 'loop', title: 'Engine loop', note: '7' }, { id: 'workers', title: 'Workers', note: '0 and 1' }],
   };
 }
 

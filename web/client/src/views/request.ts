@@ -59,7 +59,7 @@ class RequestView implements View {
     const { recording: r, state: s, measure, scale } = this.ctx;
     const W = this.body.clientWidth / scale, H = this.body.clientHeight / scale;
     if (W < 10 || H < 10) return;
-    const m = drawMap(r, s, W, H, measure, { gap: H > 640 ? 44 : 32 });
+    const m = drawMap(r, s, W, H, measure, {});
     const w = Math.max(m.layout.width, m.layout.needW), h = Math.max(m.layout.height, m.layout.needH);
     this.size(w, h, true);
     this.svgEl.innerHTML = m.svg + this.notes(m, m.layout.width, m.layout.height) + '<g class="moving"></g>';
@@ -75,7 +75,7 @@ class RequestView implements View {
     this.size(W, this.tall.height, false);
     this.svgEl.innerHTML = this.tall.svg;
     this.drawn = null;
-    this.body.scrollTo({ top: Math.max(0, this.tall.nowY - this.body.clientHeight * 0.45), behavior: this.ctx.motion && this.last >= 0 ? 'smooth' : 'auto' });
+    this.body.scrollTo({ top: Math.max(0, this.tall.nowY - this.body.clientHeight * 0.45), behavior: this.ctx.motion && Math.abs(at(this.ctx.recording, this.ctx.state) - this.last) === 1 ? 'smooth' : 'auto' });
   }
 
   private size(w: number, h: number, full: boolean): void {
@@ -99,7 +99,7 @@ class RequestView implements View {
     if (!ops || !m.frame) return g;
     const y = ops.y0 + 8, left = m.frame.x0 - 34;
     if (left > 200) g += legend(r, s, 16, y, left) + answer(r, s, { x: 16, y: y + 58, w: left - 16, h: H - y - 58 - 26 }, measure);
-    const right = Math.max(...m.input.roles.map((q, i) => (q.res ? l.pos[i]!.x + measure(r.steps[i]!.title, 12) + 26 : 0)), m.frame.x1 + 40);
+    const right = Math.max(...m.input.roles.map((q, i) => (q.res ? l.pos[i]!.x + measure(r.steps[i]!.label, 12) + 26 : 0)), m.frame.x1 + 40);
     g += workerBars(r, s, { x: right, y: y + 34, w: W - right - 20, h: H - y - 40 });
     return g;
   }
