@@ -5,13 +5,14 @@ import (
 	"unsafe"
 
 	"glassbox/engine/backend"
+	"glassbox/engine/backend/cpu/kern"
 	"glassbox/engine/graph"
 	"glassbox/engine/kv"
 	"glassbox/trace"
 )
 
-// manyTokens is the batch from which work is dealt out dynamically. Smaller ones are over too soon for that.
-const manyTokens = 8
+// manyTokens is the batch from which work is dealt out dynamically; ops of smaller ones are over too soon for that.
+const manyTokens = kern.Few
 
 // Run computes the batch: every worker goes through all steps and does its part of each.
 func (b *Backend) Run(batch *backend.Batch, ops *trace.PassOps) error {
@@ -38,17 +39,18 @@ func (b *Backend) Run(batch *backend.Batch, ops *trace.PassOps) error {
 
 // A small pass is hundreds of ops of a few microseconds. When another program holds a processor, every barrier waits for
 // the worker that is not running, and the team is slower than one worker alone. soloAfter is how many workers may give up
-// spinning in a pass before the next small ones are done alone: first soloFirst of them, twice as many each time, up to
-// soloMost; then the team tries again.
+// spinning in a pass before the next small ones, of up to soloTokens, are done alone: first soloFirst of them, twice as
+// many each time, up to soloMost; then the team tries again.
 const (
-	soloAfter = 8
-	soloFirst = 4
-	soloMost  = 256
+	soloTokens = 16
+	soloAfter  = 8
+	soloFirst  = 4
+	soloMost   = 256
 )
 
 // muster returns how many workers take part in the pass.
 func (b *Backend) muster() int {
-	if b.o.Threads == 1 || b.many {
+	if b.o.Threads == 1 || len(b.batch.Tokens) > soloTokens {
 		return b.o.Threads
 	}
 	if b.solo > 0 {
@@ -62,7 +64,7 @@ func (b *Backend) muster() int {
 func (b *Backend) dismiss() {
 	parks := int(b.team.bar.parks.Swap(0))
 	switch {
-	case b.many || b.active == 1:
+	case b.active == 1 || len(b.batch.Tokens) > soloTokens:
 	case parks > soloAfter:
 		b.soloNext = min(max(2*b.soloNext, soloFirst), soloMost)
 		b.solo = b.soloNext

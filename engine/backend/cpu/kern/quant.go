@@ -10,12 +10,13 @@ const (
 	x256 = 340
 )
 
-// few is the batch below which a mat-vec for each token beats the mat-mat.
-const few = 8
+// Few is the batch from which the mat-mat beats a mat-vec for each token: 3 when the weights are in a cache, some 8 when
+// they come from memory.
+const Few = 5
 
 // tileOf returns the tokens of one tile of quantised inputs in a batch of n.
 func (k *Kernels) tileOf(n int) int {
-	if n < few {
+	if n < Few {
 		return 1
 	}
 	return k.tile
