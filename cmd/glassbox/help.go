@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -28,11 +29,8 @@ var examples = map[string]string{
 // helpWithExamples prints the examples, then what kong prints.
 func helpWithExamples(o kong.HelpOptions, ctx *kong.Context) error {
 	name := ""
-	if n := ctx.Selected(); n != nil {
-		name = n.Path()
-		if len(name) > len("glassbox ") {
-			name = name[len("glassbox "):]
-		}
+	for n := ctx.Selected(); n != nil && n.Type == kong.CommandNode; n = n.Parent {
+		name = strings.TrimSpace(n.Name + " " + name)
 	}
 	if text, ok := examples[name]; ok {
 		fmt.Fprintf(ctx.Stdout, "Examples:\n%s\n\n", text)

@@ -54,8 +54,10 @@ func (f *engineFlags) open() (*opened, error) {
 	if err != nil {
 		return nil, errors.Join(err, o.file.Close())
 	}
-	for _, w := range o.engine.Tokenizer().Warnings() {
-		fmt.Fprintln(os.Stderr, "glassbox: warning:", w)
+	if f.Model != "builtin" { // what is odd about the one in the binary is known
+		for _, w := range o.engine.Tokenizer().Warnings() {
+			fmt.Fprintln(os.Stderr, "glassbox: warning:", w)
+		}
 	}
 	return o, nil
 }

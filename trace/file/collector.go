@@ -119,9 +119,19 @@ func (c *Collector) run(head *Recording) {
 			return
 		case <-c.stop:
 			c.drain()
-			c.finish(true)
+			c.finish(!c.over()) // the request may have ended at the same time
 			return
 		}
+	}
+}
+
+// over tells whether the request has ended.
+func (c *Collector) over() bool {
+	select {
+	case <-c.rec.Done():
+		return true
+	default:
+		return false
 	}
 }
 

@@ -1,0 +1,317 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"glassbox/engine"
+	"glassbox/engine/builtin"
+	"glassbox/engine/gguf"
+	"glassbox/engine/testmodel"
+	"glassbox/steps"
+	"glassbox/trace"
+	"glassbox/trace/file"
+)
+
+// TestMain lets the test binary be the program, so that tests run it as a process, with signals and exit codes.
+func TestMain(m *testing.M) {
+	if os.Getenv("GLASSBOX_TEST_AS_PROGRAM") == "1" {
+		os.Exit(run(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// program returns the program with arguments, not started.
+func program(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "GLASSBOX_TEST_AS_PROGRAM=1", "GLASSBOX_API_KEY=")
+	return cmd
+}
+
+// output runs the program to its end.
+func output(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	cmd := program(args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if _, ok := err.(*exec.ExitError); err != nil && !ok {
+		require.NoError(t, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// oneLine checks that a failure was told in one line that has all of words, and no Go panic.
+func oneLine(t *testing.T, name, stderr string, words ...string) {
+	var lines []string
+	for _, l := range strings.Split(strings.TrimSpace(stderr), "\n") {
+		if !strings.HasPrefix(l, "glassbox: warning:") {
+			lines = append(lines, l)
+		}
+	}
+	require.Len(t, lines, 1, "%s: %s", name, stderr)
+	require.NotContains(t, stderr, "goroutine", name)
+	for _, w := range words {
+		require.Contains(t, lines[0], w, name)
+	}
+}
+
+func TestBadModelFilesAreRefusedInOneLine(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, data, 0o644))
+		return path
+	}
+	tiny := testmodel.Bytes(t, testmodel.Spec{})
+	huge := bytes.Clone(tiny)
+	binary.LittleEndian.PutUint64(huge[8:], 1<<60) // tensors
+	flipped := bytes.Clone(tiny)
+	flipped[0] ^= 0x20
+	for name, c := range map[string]struct {
+		path string
+		want []string
+	}{
+		"no file":      {filepath.Join(dir, "none.gguf"), []string{"none.gguf", "no such file"}},
+		"a directory":  {dir, []string{"directory"}},
+		"empty":        {write("empty.gguf", nil), []string{"empty.gguf"}},
+		"text":         {write("text.gguf", []byte("this is no model at all, only words")), []string{"text.gguf", "GGUF"}},
+		"cut":          {write("cut.gguf", tiny[:len(tiny)/2]), []string{"cut.gguf"}},
+		"bit flipped":  {write("flipped.gguf", flipped), []string{"flipped.gguf"}},
+		"hostile":      {write("huge.gguf", huge), []string{"huge.gguf"}},
+		"architecture": {write("arch.gguf", testmodel.Bytes(t, testmodel.Spec{Extra: []gguf.KV{gguf.NewKV("general.architecture", "mamba")}})), []string{"arch.gguf", "mamba", "llama"}},
+	} {
+		stdout, stderr, code := output(t, "trace", "hi", "--model", c.path, "-o", filepath.Join(dir, "out.json"))
+		require.Equal(t, 1, code, name)
+		require.Empty(t, stdout, name)
+		oneLine(t, name, stderr, c.want...)
+		require.NoFileExists(t, filepath.Join(dir, "out.json"), name)
+	}
+}
+
+func TestWrongUsageExitsWith2(t *testing.T) {
+	for name, args := range map[string][]string{
+		"unknown command": {"explode"},
+		"unknown flag":    {"trace", "hi", "--frobnicate"},
+		"no prompt":       {"trace"},
+		"bad number":      {"trace", "hi", "--max-tokens", "many"},
+		"bad extension":   {"trace", "hi", "-o", "out.txt"},
+		"bad backend":     {"trace", "hi", "--backend", "abacus"},
+	} {
+		_, stderr, code := output(t, args...)
+		require.Equal(t, 2, code, "%s: %s", name, stderr)
+		require.NotEmpty(t, stderr, name)
+	}
+}
+
+func TestHelpTeaches(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"trace", "--help"}, {"serve", "--help"}, {"model", "info", "--help"}} {
+		stdout, _, code := output(t, args...)
+		require.Zero(t, code, args)
+		require.True(t, strings.HasPrefix(stdout, "Examples:\n"), "%v: an example comes first: %s", args, stdout)
+	}
+}
+
+func TestTraceWritesARecordingOfTheWholeWalk(t *testing.T) {
+	dir := t.TempDir()
+	gbx, js := filepath.Join(dir, "a.gbx"), filepath.Join(dir, "b.json")
+	args := []string{"trace", "Why is the sky blue?", "--max-tokens", "8", "--temp", "0.7", "--top-k", "40", "--top-p", "0.95", "--min-p", "0.02",
+		"--repeat-penalty", "1.1", "--seed", "7"}
+	answer, stderr, code := output(t, append(args, "-o", gbx)...)
+	require.Zero(t, code, stderr)
+	require.Contains(t, stderr, gbx)
+	again, stderr, code := output(t, append(args, "-o", js, "--threads", "1")...)
+	require.Zero(t, code, stderr)
+	require.Equal(t, answer, again, "same seed, same prompt, same file: the same tokens on any number of threads")
+	for _, path := range []string{gbx, js} {
+		rec, err := file.Read(path)
+		require.NoError(t, err)
+		require.Equal(t, strings.TrimSuffix(answer, "\n"), rec.Request.Text)
+		require.Equal(t, builtin.SHA256, rec.Model.SHA256)
+		require.GreaterOrEqual(t, len(rec.Walk), 55)
+		require.Zero(t, rec.Dropped.Spans)
+		for _, s := range rec.Walk {
+			require.Positive(t, s.Count, "step %s is not reached by the standard request", s.ID)
+			require.NotEmpty(t, s.Source.Code.Lines, s.ID)
+		}
+	}
+	require.NoFileExists(t, gbx+".part")
+}
+
+func TestEverySpanComesFromInsideTheSymbolOfItsStep(t *testing.T) {
+	for _, backend := range []string{"cpu", "ref"} {
+		c := traceCmd{engineFlags: engineFlags{Model: "builtin", Backend: backend}, MaxTokens: 3, Temp: 0.7, TopK: 40, TopP: 0.95, MinP: 0.02, RepeatPenalty: 1.1, Seed: 1}
+		rec := record(t, &c, "Hi")
+		require.Empty(t, steps.Glassbox(engine.Sources).CheckSpans(rec), backend)
+		for _, id := range trace.Steps() {
+			require.NotEmpty(t, rec.RawSources[id.String()], "%s: step %s", backend, id)
+		}
+	}
+}
+
+// record runs a trace command in this process and returns the recording with its raw sources.
+func record(t *testing.T, c *traceCmd, prompt string) *file.Recording {
+	o, err := c.open()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, o.close()) }()
+	s, err := newServer(o, "", nil, "")
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.serve(ctx, l, s.mux()) }()
+	rec, err := c.ask(ctx, s, "http://"+l.Addr().String(), prompt)
+	require.NoError(t, err)
+	stop()
+	require.NoError(t, <-ended)
+	return rec
+}
+
+func TestModelInfo(t *testing.T) {
+	stdout, _, code := output(t, "model", "info", "--json")
+	require.Zero(t, code)
+	var info struct {
+		SHA256   string
+		Metadata map[string]any
+		Tensors  []tensorInfo
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &info))
+	require.Equal(t, builtin.SHA256, info.SHA256)
+	require.Equal(t, "llama", info.Metadata["general.architecture"])
+	require.Len(t, info.Tensors, 272)
+	stdout, _, code = output(t, "model", "info")
+	require.Zero(t, code)
+	require.Contains(t, stdout, "llama.block_count")
+}
+
+// serving starts the program and returns its address.
+func serving(t *testing.T, args ...string) (cmd *exec.Cmd, url string, stderr *bytes.Buffer) {
+	cmd = program(args...)
+	stderr = &bytes.Buffer{}
+	cmd.Stderr = stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err, stderr.String())
+	go io.Copy(io.Discard, out)
+	url = regexp.MustCompile(`http://[0-9.:]+`).FindString(line)
+	require.NotEmpty(t, url, line)
+	return cmd, url, stderr
+}
+
+func TestTakenPort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	_, stderr, code := output(t, "serve", "--addr", l.Addr().String())
+	require.Equal(t, 1, code)
+	oneLine(t, "taken port", stderr, l.Addr().String(), "taken")
+	// With no address asked for, the next free port is taken.
+	_, one, _ := serving(t, "serve")
+	_, two, _ := serving(t)
+	require.NotEqual(t, one, two)
+	for _, url := range []string{one, two} {
+		resp, err := http.Get(url + "/health")
+		require.NoError(t, err)
+		require.Equal(t, 200, resp.StatusCode)
+		resp.Body.Close()
+	}
+}
+
+func TestCtrlCEndsRunningAnswersWithAnErrorAndKeepsRecordings(t *testing.T) {
+	traces := t.TempDir()
+	cmd, url, stderr := serving(t, "serve", "--addr", "127.0.0.1:0", "--traces", traces)
+	ask := func(tokens int) *http.Response {
+		body := fmt.Sprintf(`{"messages":[{"role":"user","content":"Tell me a long story."}],"stream":true,"ignore_eos":true,"max_tokens":%d,"glassbox":{"trace":true}}`, tokens)
+		resp, err := http.Post(url+"/v1/chat/completions", "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		require.Equal(t, 200, resp.StatusCode)
+		return resp
+	}
+	done := ask(4)
+	_, err := io.ReadAll(done.Body)
+	require.NoError(t, err)
+	id := done.Header.Get("X-Glassbox-Trace-Id")
+	running := ask(8000)
+	events := bufio.NewReader(running.Body)
+	for range 6 {
+		_, err := events.ReadString('\n')
+		require.NoError(t, err)
+	}
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	rest, err := io.ReadAll(events)
+	require.NoError(t, err)
+	require.Contains(t, string(rest), `"error":{`)
+	require.NotContains(t, string(rest), "[DONE]")
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		require.NoError(t, err, stderr.String())
+	case <-time.After(10 * time.Second):
+		t.Fatal("the server does not stop")
+	}
+	rec, err := file.Read(filepath.Join(traces, id+".gbx"))
+	require.NoError(t, err)
+	require.Equal(t, "length", rec.Request.FinishReason)
+	// The broken one is there as well, and says that it is not whole.
+	broken, err := file.Read(filepath.Join(traces, running.Header.Get("X-Glassbox-Trace-Id")+".gbx"))
+	require.NoError(t, err)
+	require.Equal(t, "error", broken.Request.FinishReason)
+}
+
+func TestCtrlCStopsTraceWithoutAFile(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "x.gbx")
+	cmd := program("trace", "Tell me a long story.", "--max-tokens", "8000", "--temp", "1", "-o", out)
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = io.ReadFull(stdout, make([]byte, 20))
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	go io.Copy(io.Discard, stdout)
+	err = cmd.Wait()
+	require.Error(t, err)
+	require.Equal(t, 1, cmd.ProcessState.ExitCode())
+	require.NoFileExists(t, out)
+	require.NoFileExists(t, out+".part")
+}
+
+func TestKilledServerLeavesAJournalThatOpens(t *testing.T) {
+	traces := t.TempDir()
+	cmd, url, _ := serving(t, "serve", "--addr", "127.0.0.1:0", "--traces", traces)
+	body := `{"messages":[{"role":"user","content":"Tell me a long story."}],"stream":true,"ignore_eos":true,"max_tokens":8000,"glassbox":{"trace":true}}`
+	resp, err := http.Post(url+"/v1/chat/completions", "application/json", strings.NewReader(body))
+	require.NoError(t, err)
+	_, err = io.ReadFull(resp.Body, make([]byte, 8000))
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	parts, err := filepath.Glob(filepath.Join(traces, "*.part"))
+	require.NoError(t, err)
+	require.Len(t, parts, 1)
+	rec, err := file.Read(parts[0])
+	require.NoError(t, err)
+	require.True(t, rec.Partial)
+	require.NotEmpty(t, rec.Missing)
+	require.Greater(t, len(rec.Spans), 1000)
+}
