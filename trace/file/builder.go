@@ -59,7 +59,9 @@ func appendMarshalled(b []byte, v any) []byte {
 type Builder struct {
 	rec     *trace.Recorder
 	out     Recording
-	ids     map[string]int // how often a path was used
+	ids     map[string]int // how often a path was used, outside the ops
+	passIDs map[string]int // how often the head of a pass was used: KIND/PASS
+	opIDs   map[string]int // how often a path was used in the pass at hand
 	kernels map[trace.KernelID]string
 	sources *sourceSet
 	path    []byte
@@ -68,7 +70,7 @@ type Builder struct {
 
 // NewBuilder begins the recording of a recorder's request.
 func NewBuilder(rec *trace.Recorder, head Head) *Builder {
-	b := &Builder{rec: rec, ids: map[string]int{}, kernels: map[trace.KernelID]string{}, sources: newSourceSet()}
+	b := &Builder{rec: rec, ids: map[string]int{}, passIDs: map[string]int{}, opIDs: map[string]int{}, kernels: map[trace.KernelID]string{}, sources: newSourceSet()}
 	b.out = Recording{
 		ID: rec.ID, Schema: Schema{SchemaName, SchemaVersion}, Engine: head.Engine, Model: head.Model, Device: head.Device,
 		Clock: head.Clock, Untraced: head.Untraced, Started: trace.Wall(rec.Start).UTC().Format(startedForm),
@@ -134,8 +136,9 @@ func (b *Builder) span(s *trace.Span) {
 		p = append(strconv.AppendInt(p, int64(s.Pass), 10), '/')
 	}
 	p = append(p, info.Name...)
+	b.path = p
 	o := Span{
-		ID: b.unique(p), Step: info.Name, Name: info.Name, Lane: s.Lane.String(), Pass: max(int(s.Pass), None), Layer: None,
+		ID: unique(b.ids, p), Step: info.Name, Name: info.Name, Lane: s.Lane.String(), Pass: max(int(s.Pass), None), Layer: None,
 		Prov: trace.Measured.String(),
 	}
 	if n := len(s.Attrs); n > 0 || s.Token >= 0 {
@@ -159,7 +162,8 @@ func (b *Builder) pass(p *trace.PassOps) {
 	b.place(&at, p.Start, p.Dur)
 	pass.StartNs, pass.DurNs = at.StartNs, at.DurNs
 	b.out.Passes = append(b.out.Passes, pass)
-	head := append(strconv.AppendInt(append([]byte(pass.Kind), '/'), int64(p.Index), 10), '/')
+	head := unique(b.passIDs, strconv.AppendInt(append([]byte(pass.Kind), '/'), int64(p.Index), 10)) + "/"
+	clear(b.opIDs)
 	busy := make([]int64, len(p.Busy))
 	for i, n := range p.Busy {
 		busy[i] = int64(n)
@@ -172,8 +176,10 @@ func (b *Builder) pass(p *trace.PassOps) {
 			id = append(strconv.AppendInt(append(id, 'L'), int64(o.Layer), 10), '/')
 		}
 		name := step.String()
+		id = append(id, name...)
+		b.path = id
 		s := Span{
-			ID: b.unique(append(id, name...)), Step: name, Name: name, Op: name, Lane: trace.LaneWorkers.String(), Pass: p.Index,
+			ID: unique(b.opIDs, id), Step: name, Name: name, Op: name, Lane: trace.LaneWorkers.String(), Pass: p.Index,
 			Layer: max(int(o.Layer), None), Kernel: b.kernel(o.Kernel), Bytes: o.Bytes, Flops: o.Flops, Prov: trace.Measured.String(),
 		}
 		if w := p.Workers; w > 0 && len(busy) >= (i+1)*w {
@@ -186,12 +192,11 @@ func (b *Builder) pass(p *trace.PassOps) {
 	}
 }
 
-// unique makes a path into an id: the second span with the same path gets "#2", and so on.
-func (b *Builder) unique(path []byte) string {
-	b.path = path
-	n := b.ids[string(path)] + 1
+// unique makes a path into an id: the second one with the same path gets "#2", and so on.
+func unique(used map[string]int, path []byte) string {
+	n := used[string(path)] + 1
 	id := string(path)
-	b.ids[id] = n
+	used[id] = n
 	if n > 1 {
 		id += "#" + strconv.Itoa(n)
 	}

@@ -129,6 +129,18 @@ func TestRepeatedPathsAreNumberedAndHostileFactsAreKept(t *testing.T) {
 	d := b.Append(&batch)
 	require.Equal(t, []string{"schedule/drain", "schedule/drain#2", "schedule/drain#3", "deliver/pass4/read_logits"},
 		[]string{d.Spans[0].ID, d.Spans[1].ID, d.Spans[2].ID, d.Spans[3].ID})
+	for range 2 {
+		var p trace.PassOps
+		p.Reset(2, 0)
+		p.Ops[0], p.Ops[1] = trace.OpTime{Op: trace.OpRope, Layer: 1}, trace.OpTime{Op: trace.OpRope, Layer: 1}
+		r.Pass(&p, trace.Pass{Index: 2, Kind: trace.Verify})
+	}
+	var again trace.Batch
+	r.Drain(&again)
+	twice := b.Append(&again)
+	require.Equal(t, []string{"verify/2/L1/rope", "verify/2/L1/rope#2", "verify/2#2/L1/rope", "verify/2#2/L1/rope#2"},
+		[]string{twice.Spans[0].ID, twice.Spans[1].ID, twice.Spans[2].ID, twice.Spans[3].ID})
+	require.Nil(t, twice.Spans[0].Attrs)
 	require.Equal(t, `{"n":7,"x":"NaN","y":[1.0,"-Inf"]}`, string(d.Spans[3].Attrs.AppendJSON(nil)))
 	require.Nil(t, d.Tokens[0].Logprob)
 	require.Equal(t, "\"not json \\ufffd\"", string(b.Finish().Request.Messages))
@@ -216,3 +228,24 @@ func BenchmarkWriteGBX60000Ops(b *testing.B) {
 type counter struct{ n int }
 
 func (c *counter) Write(b []byte) (int, error) { c.n += len(b); return len(b), nil }
+
+// BenchmarkAppendPass is one decode pass of 600 ops after many: what live pays for each token.
+func BenchmarkAppendPass(b *testing.B) {
+	r := trace.NewRecorder("x", 0, trace.CaptureSpec{})
+	builder := NewBuilder(r, sampleHead)
+	var p trace.PassOps
+	p.Reset(600, 2)
+	ops := trace.Ops()
+	for i := range p.Ops {
+		p.Ops[i] = trace.OpTime{Op: ops[i%20], Layer: int16(i / 20), Start: int64(i) * 1000, Dur: 900}
+	}
+	var batch trace.Batch
+	var buf []byte
+	for n := 0; b.Loop(); n++ {
+		r.Pass(&p, trace.Pass{Index: n, Kind: trace.Decode})
+		r.Drain(&batch)
+		d := builder.Append(&batch)
+		r.Recycle(batch.Passes[0])
+		buf = d.AppendJSON(buf[:0])
+	}
+}

@@ -21,6 +21,7 @@ type ear struct {
 	spans    []Span
 	tokens   []Token
 	request  *Request
+	requests int
 	head     *Recording
 	finished *Recording
 }
@@ -43,6 +44,7 @@ func (e *ear) Request(id string, r *Request) {
 	defer e.mu.Unlock()
 	e.note("request " + id)
 	e.request = r
+	e.requests++
 }
 
 func (e *ear) Delta(id string, d *Delta) {
@@ -80,10 +82,12 @@ func TestCollectorTellsTheSinkWhileTheRequestRuns(t *testing.T) {
 	require.NoFileExists(t, out)
 	require.NoError(t, c.Attach("attention", sampleArrays()["attention"]))
 	require.Error(t, c.Attach("no good", sampleArrays()["attention"]))
+	time.Sleep(20 * time.Millisecond) // some drains in which nothing happens
 	r.End()
 	rec, err := c.Wait()
 	require.NoError(t, err)
 	require.NoFileExists(t, JournalPath(out))
+	require.LessOrEqual(t, e.requests, 3, "told when what was asked changes, and at the end")
 
 	require.Same(t, rec, e.finished)
 	require.Empty(t, e.head.Spans)
@@ -184,6 +188,15 @@ func TestJournalCutAnywhereOpensOrSaysWhy(t *testing.T) {
 	require.ErrorContains(t, err, "journal: line 2, offset")
 	_, err = read([]byte(strings.Replace(string(raw), `"version":"1.0"`, `"version":"3.0"`, 1)))
 	require.ErrorContains(t, err, "wanted 1.N")
+}
+
+func TestJournalSaysWhatGotLostOnTheWay(t *testing.T) {
+	head := journalStart + `{"name":"glassbox-trace","version":"1.0"},"head":{"id":"x"}}` + "\n"
+	span := `{"delta":{"spans":[{"id":"a","prov":"measured"}],"sources":{"attn_q":[{"symbol":"f","decl":true},{"symbol":"g"}]}}}` + "\n"
+	rec, err := read([]byte(head + span + `{"end":{"spans":3}}` + "\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"2 of 3 spans", "walk: the texts of the steps"}, rec.Missing)
+	require.Equal(t, []SourceRef{{Symbol: "g"}, {Symbol: "f", Decl: true}}, rec.RawSources["attn_q"], "lines before declarations")
 }
 
 func TestFileThatCannotBeWrittenLeavesTheJournal(t *testing.T) {

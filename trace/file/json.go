@@ -148,7 +148,6 @@ func (e *encoder) item(b []byte, v any) []byte {
 func (e *encoder) request(r *Request) {
 	e.key("request")
 	head := *r
-	head.PromptTokens, head.OutputTokens = nil, nil
 	if head.Params == nil {
 		head.Params = Attrs{}
 	}

@@ -97,6 +97,9 @@ func TestStoreOnDiskOutlivesItself(t *testing.T) {
 	rec, err := s.Get(a) // dropped from memory, read from disk
 	require.NoError(t, err)
 	require.Len(t, rec.Spans, 32)
+	again, err := s.Get(a)
+	require.NoError(t, err)
+	require.Same(t, rec, again, "now in memory")
 	r, err := s.Start(trace.Now(), trace.CaptureSpec{})
 	require.NoError(t, err)
 	sampleRequest(r)

@@ -101,10 +101,9 @@ func ExplainPass(rec *file.Recording, index int) (PassTime, bool) {
 			continue
 		}
 		gap(min(s.StartNs, end), i)
-		if to := min(s.EndNs(), end); to > until {
-			until = to
+		if to := min(s.EndNs(), end); to >= until {
+			until, before = to, i
 		}
-		before = i
 	}
 	gap(end, file.None)
 	out.OpsNs = out.PassNs - out.GapNs

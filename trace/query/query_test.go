@@ -83,10 +83,10 @@ func TestPassIsItsOpsAndItsGaps(t *testing.T) {
 	require.Equal(t, []Gap{{230, 2, file.None, 8}}, p.Gaps)
 	_, ok = ExplainPass(rec, 9)
 	require.False(t, ok)
-	rec.Spans = []file.Span{op("x", "q", "", 0, 0, 90, 30, 0), op("y", "q", "", 0, 0, 110, 60, 0), op("z", "q", "", 0, 0, 120, 10, 0), op("w", "q", "", 0, 0, 150, 100, 0)}
+	rec.Spans = []file.Span{op("x", "q", "", 0, 0, 90, 30, 0), op("y", "q", "", 0, 0, 110, 60, 0), op("z", "q", "", 0, 0, 120, 10, 0), op("v", "q", "", 0, 0, 130, 0, 0), op("w", "q", "", 0, 0, 150, 100, 0)}
 	p, _ = ExplainPass(rec, 0) // ops that overlap, one inside another, and beyond both ends
 	require.Equal(t, PassTime{Index: 0, Kind: "prefill", PassNs: 100, OpsNs: 100}, p)
-	rec.Spans = rec.Spans[:3]
+	rec.Spans = rec.Spans[:4]
 	p, _ = ExplainPass(rec, 0)
 	require.Equal(t, []Gap{{170, 30, 1, file.None}}, p.Gaps)
 	rec.Spans = nil
