@@ -67,9 +67,9 @@ func (c *Catalogue) Apply(rec *file.Recording) {
 	for i, s := range c.Steps {
 		w := &rec.Walk[i]
 		*w = c.words(s, v)
-		w.Sources = c.sourcesOf(s, v, rec)
-		w.Source = w.Sources[0]
 		w.Spans = spans[s.ID]
+		w.Sources = c.sourcesOf(s, v, rec, w.Spans)
+		w.Source = w.Sources[0]
 		w.Count = len(w.Spans)
 		for _, n := range w.Spans {
 			w.TimeNs += rec.Spans[n].DurNs
@@ -84,6 +84,17 @@ func (c *Catalogue) Apply(rec *file.Recording) {
 		}
 		before = v.Fill(s.HandsOn)
 	}
+}
+
+// Describe is the walk as the pages have it, without a recording: what an engine's page shows before anything has run.
+func (c *Catalogue) Describe(v Values) []file.Step {
+	walk := make([]file.Step, len(c.Steps))
+	for i, s := range c.Steps {
+		walk[i] = c.words(s, v)
+		walk[i].Sources = c.sourcesOf(s, v, &file.Recording{}, nil)
+		walk[i].Source = walk[i].Sources[0]
+	}
+	return walk
 }
 
 // words is the step as the page has it.
@@ -130,26 +141,26 @@ func whyNot(s *Step, rec *file.Recording) string {
 
 // sourcesOf returns where the step was done. In a recording of this process these are the very lines that ran, the line
 // in the page's own symbol first; then come the page's other functions, and the kernels. There is at least one.
-func (c *Catalogue) sourcesOf(s *Step, v Values, rec *file.Recording) []file.Source {
+func (c *Catalogue) sourcesOf(s *Step, v Values, rec *file.Recording, spans []int) []file.Source {
 	refs := slices.Clone(rec.RawSources[s.ID])
 	slices.SortStableFunc(refs, func(a, b file.SourceRef) int { return rank(s, a) - rank(s, b) })
 	var list []file.Source
-	ranIn := map[string]bool{} // packages of backends
+	ranIn := map[string]bool{} // packages
 	for _, r := range refs {
 		src, _ := c.sources.Find(r.Func, r.File, r.Line)
 		list = addSource(list, src, true)
-		ranIn[path.Dir(r.File)] = backendIn(r.File) != ""
+		ranIn[path.Dir(r.File)] = true
 	}
 	for _, symbol := range append([]string{s.Symbol}, s.Also...) {
 		symbol = v.symbol(symbol)
 		dir, _, _ := cutSymbol(symbol)
-		if b := backendIn(symbol); b != "" && b != v.Backend || ranIn[dir] {
-			continue // of another backend, or what ran is known
+		if b := backendIn(symbol); b != "" && b != v.Backend || s.Op != "" && ranIn[dir] {
+			continue // of another backend; or it is known which of a package's models or ops ran, and perhaps it was another
 		}
 		src, _ := c.sources.Find(symbol, "", 0)
 		list = addSource(list, src, false)
 	}
-	for _, k := range c.kernels(s, v, rec) {
+	for _, k := range c.kernels(s, v, rec, spans) {
 		list = addSource(list, k, false)
 	}
 	return list
@@ -179,16 +190,16 @@ func addSource(list []file.Source, src file.Source, line bool) []file.Source {
 
 // kernels returns the routines that the step's spans name: "mvQ4_1 avx2" is mvQ4_1avx2 in assembly. Names that stand for
 // a family of routines find nothing.
-func (c *Catalogue) kernels(s *Step, v Values, rec *file.Recording) []file.Source {
+func (c *Catalogue) kernels(s *Step, v Values, rec *file.Recording, spans []int) []file.Source {
 	if s.Op == "" || c.sources == nil {
 		return nil
 	}
 	dir := path.Join("engine/backend", v.Backend, "kern")
 	var out []file.Source
 	seen := map[string]bool{}
-	for i := range rec.Spans {
+	for _, i := range spans {
 		k := rec.Spans[i].Kernel
-		if rec.Spans[i].Step != s.ID || k == "" || seen[k] {
+		if k == "" || seen[k] {
 			continue
 		}
 		seen[k] = true

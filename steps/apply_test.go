@@ -1,6 +1,8 @@
 package steps
 
 import (
+	"path"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,6 +68,49 @@ func TestStepThatWasNotReachedSaysWhy(t *testing.T) {
 		require.Zero(t, w.Count)
 		require.NotEmpty(t, w.Source.Symbol)
 	}
+}
+
+func TestTheWalkIsDescribedWithoutARecording(t *testing.T) {
+	walk := Glassbox(engine.Sources).Describe(smol)
+	require.Len(t, walk, 62)
+	for _, w := range walk {
+		require.NotContains(t, w.Text, "Not reached", w.ID)
+		require.NotNil(t, w.Source.Code, w.ID)
+		if w.Role != "" {
+			require.Equal(t, "engine/backend/cpu", path.Dir(w.Sources[1].Path), w.ID)
+		}
+	}
+}
+
+func TestKernelsAreFoundInTheAssemblyOfTheirVariant(t *testing.T) {
+	c := Glassbox(engine.Sources)
+	rec := &file.Recording{Device: file.Device{Kind: "cpu"}}
+	for _, k := range []string{"softmax generic", "softmax avx2", "softmax avx2", "attnQK avx2", ""} {
+		rec.Spans = append(rec.Spans, file.Span{Step: "attn_softmax", Op: "attn_softmax", Kernel: k})
+	}
+	found := map[string]string{}
+	for _, s := range c.kernels(c.Step("attn_softmax"), ValuesOf(rec), rec, []int{0, 1, 2, 3, 4}) {
+		found[s.Symbol] = path.Base(s.Path)
+	}
+	want := map[string]string{"softmaxGo": "gofloat.go"}
+	if runtime.GOARCH == "amd64" {
+		want["softmaxavx2"] = "kern_amd64.s"
+	}
+	require.Equal(t, want, found)
+}
+
+// A model or backend may do an op in another function than the page names: then what ran is shown, and not the page's.
+func TestWhatRanIsShownInPlaceOfWhatThePageNames(t *testing.T) {
+	rec := &file.Recording{Device: file.Device{Kind: "cpu"}, RawSources: map[string][]file.SourceRef{"ffn_swiglu": {
+		{Func: "glassbox/engine/backend/ref.mix", File: "engine/backend/ref/ops.go", Line: 1},
+		{Func: "glassbox/engine/model.llamaMap", File: "engine/model/llama.go", Line: 1},
+	}}}
+	Glassbox(engine.Sources).Apply(rec)
+	var got []string
+	for _, s := range stepOf(t, rec, "ffn_swiglu").Sources {
+		got = append(got, s.Symbol)
+	}
+	require.Equal(t, []string{"llamaMap", "mix"}, got)
 }
 
 func TestTheBackendIsTheOneThatRan(t *testing.T) {
