@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -130,6 +131,45 @@ func TestEachLimitIsNamed(t *testing.T) {
 		require.ErrorAs(t, renderOnce(c.source, Options{Limits: c.limits}), &limit, c.source)
 		require.Equal(t, LimitError{Limit: c.name, Max: c.max, Line: c.line}, *limit)
 	}
+}
+
+// TestLimitsHoldExactly: what just fits renders, one less does not.
+func TestLimitsHoldExactly(t *testing.T) {
+	for _, c := range []struct {
+		source string
+		limits func(n int) Limits
+		fits   int
+	}{
+		{"{% for i in range(50) %}{% endfor %}", func(n int) Limits { return Limits{Range: n} }, 50},
+		{"{{ 'x' * 30 }}{{ 'y' * 20 }}", func(n int) Limits { return Limits{Output: n} }, 50},
+		{"{% macro f(n) %}{{ f(n - 1) if n }}{% endmacro %}{{ f(9) }}", func(n int) Limits { return Limits{Depth: n} }, 10},
+		{"{% for x in [[[[]]]] recursive %}{{ loop(x) }}{% endfor %}", func(n int) Limits { return Limits{Depth: n} }, 4},
+	} {
+		require.NoError(t, renderOnce(c.source, Options{Limits: c.limits(c.fits)}), c.source)
+		var limit *LimitError
+		require.ErrorAs(t, renderOnce(c.source, Options{Limits: c.limits(c.fits - 1)}), &limit, c.source)
+	}
+	nested := func(n int) string { return "{{ " + strings.Repeat("[", n) + strings.Repeat("]", n) + " }}" }
+	require.NoError(t, renderOnce(nested(90), Options{}))
+	require.Error(t, renderOnce(nested(110), Options{}))
+}
+
+// TestTemplateIsShared: many goroutines may render one template at once.
+func TestTemplateIsShared(t *testing.T) {
+	tmpl, err := New("{% set ns = namespace(n=0) %}{% for m in messages %}{% set ns.n = ns.n + 1 %}{{ m.content | upper ~ ns.n }}{% endfor %}")
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	for g := 0; g < 8; g++ {
+		wg.Go(func() {
+			for i := 0; i < 50; i++ {
+				out, err := tmpl.Render(context.Background(), []Message{{Content: "ß"}, {Content: fmt.Sprint(g)}}, Options{})
+				if err != nil || out.Text != fmt.Sprintf("SS1%d2", g) {
+					t.Errorf("got %q, %v", out.Text, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestContextEndsRender(t *testing.T) {

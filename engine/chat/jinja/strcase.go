@@ -2,42 +2,53 @@ package jinja
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
 )
 
-// Full case mapping of one character (Unicode SpecialCasing, as Python does
-// it): most characters map to one, some like "ß" to several.
-var (
-	upperCaser = cases.Upper(language.Und)
-	lowerCaser = cases.Lower(language.Und)
-	titleCaser = cases.Title(language.Und)
-)
-
-// special says whether r may map to more than one character.
-func special(r rune) bool {
-	return r >= 0xDF && r < 0x590 || r >= 0x1E96 && r < 0x2000 || r >= 0xFB00 && r < 0xFB18
-}
+// fullCase holds the characters whose upper or title case is more than the one
+// character that package unicode gives (Unicode SpecialCasing, as Python does
+// it), such as "ß". A Caser is not safe to share, so they are listed once.
+var fullCase = sync.OnceValue(func() (t struct{ upper, title map[rune]string }) {
+	t.upper, t.title = map[rune]string{}, map[rune]string{}
+	up, title := cases.Upper(language.Und), cases.Title(language.Und)
+	for _, block := range [][2]rune{{0xDF, 0x590}, {0x1E96, 0x2000}, {0xFB00, 0xFB18}} {
+		for r := block[0]; r < block[1]; r++ {
+			if s := up.String(string(r)); s != string(unicode.ToUpper(r)) {
+				t.upper[r] = s
+			}
+			if s := title.String(string(r)); s != string(unicode.ToTitle(r)) {
+				t.title[r] = s
+			}
+		}
+	}
+	return t
+})
 
 func upperRune(r rune) string {
-	if special(r) {
-		return upperCaser.String(string(r))
+	if r >= 0xDF {
+		if s, ok := fullCase().upper[r]; ok {
+			return s
+		}
 	}
 	return string(unicode.ToUpper(r))
 }
 
 func lowerRune(r rune) string {
-	if r == 0x130 {
-		return lowerCaser.String(string(r))
+	if r == 'İ' {
+		return "i\u0307"
 	}
 	return string(unicode.ToLower(r))
 }
 
 func titleRune(r rune) string {
-	if special(r) {
-		return titleCaser.String(string(r))
+	if r >= 0xDF {
+		if s, ok := fullCase().title[r]; ok {
+			return s
+		}
 	}
 	return string(unicode.ToTitle(r))
 }
