@@ -126,6 +126,8 @@ func TestBrokenPagesAreRefusedWithFileAndLine(t *testing.T) {
 		"unknown placeholder": {func(s string) string { return s + "{colour}\n" }, "there is no placeholder {colour}"},
 		"placeholder in key":  {swap("short: ", "short: {colour} "), "key short: there is no placeholder {colour}"},
 		"http link":           {swap("link: https:", "link: http:"), "wanted an address that begins with https://"},
+		"unknown role":        {swap("label:", "role: box\nlabel:"), `role: wanted one of residual, add, op, plain, found "box"`},
+		"unknown loop":        {swap("label:", "loop: days, first_byte\nlabel:"), "loop: wanted layers or tokens, and the id of a step"},
 		"loop to nowhere":     {swap("label:", "loop: tokens, nowhere\nlabel:"), `loop: wanted the id of a step, found "nowhere"`},
 	} {
 		t.Run(name, func(t *testing.T) {
