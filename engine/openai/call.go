@@ -11,6 +11,7 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"os"
 	"reflect"
 	"runtime/debug"
 	"strings"
@@ -104,11 +105,13 @@ func (c *call) readAll() ([]byte, error) {
 		_, _ = io.CopyN(io.Discard, c.r.Body, 8*limit)
 		c.rw.Header().Set("Connection", "close")
 		return nil, tooLarge
-	case err != nil && c.r.Context().Err() != nil:
-		return nil, errGone
 	case err != nil:
 		c.rw.Header().Set("Connection", "close")
-		return nil, &RequestError{http.StatusBadRequest, invalidRequest, fmt.Sprintf("the body broke off after %d bytes: %v", b.Len(), err), "", "incomplete_body"}
+		e := &RequestError{http.StatusBadRequest, invalidRequest, fmt.Sprintf("the body broke off after %d bytes: %v", b.Len(), err), "", "incomplete_body"}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			e.Status, e.Message = http.StatusRequestTimeout, fmt.Sprintf("the body stopped after %d bytes: the rest did not come within %v", b.Len(), c.s.c.Limits.ReadTimeout)
+		}
+		return nil, e
 	}
 	return b.Bytes(), nil
 }
