@@ -150,7 +150,7 @@ func requireNested(t *testing.T, events []event) {
 func TestPerfettoNeverOverlapsByHalves(t *testing.T) {
 	requireNested(t, readPerfetto(t, hard()))
 	rng := rand.New(rand.NewPCG(3, 4))
-	for range 100 {
+	for range 30 {
 		rec := &file.Recording{}
 		var start int64
 		for i := range 40 {

@@ -145,7 +145,7 @@ func TestCutFilesSayWhatIsMissing(t *testing.T) {
 	_, err := read(raw[:bytes.Index(raw, []byte(`decode/1/`))])
 	require.ErrorContains(t, err, `cut off inside "spans"`)
 	_, err = read(raw[:bytes.Index(raw, []byte(`"rendered"`))])
-	require.ErrorContains(t, err, `cut off inside "request"; missing: passes, walk, spans`)
+	require.ErrorContains(t, err, `cut off inside "request"; missing: arrays, passes, walk, spans`)
 	for n := 0; n < len(raw)-2; n += 13 {
 		_, err := read(raw[:n])
 		require.Error(t, err, n)

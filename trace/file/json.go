@@ -95,9 +95,11 @@ func encodeJSON(w io.Writer, rec *Recording, withData bool) error {
 	e.field("started", rec.Started)
 	e.field("numbers", rec.Numbers)
 	e.field("dropped", rec.Dropped)
-	if rec.Untraced != nil {
-		e.field("untraced", rec.Untraced)
+	untraced := rec.Untraced
+	if untraced == nil {
+		untraced = &Untraced{}
 	}
+	e.field("untraced", untraced)
 	if rec.Partial {
 		e.field("partial", true)
 		e.field("missing", orEmpty(rec.Missing))
@@ -116,9 +118,7 @@ func (e *encoder) lists(rec *Recording, withData bool) {
 	if len(rec.Loops) > 0 {
 		e.field("loops", rec.Loops)
 	}
-	if len(rec.Arrays) > 0 {
-		e.field("arrays", describeArrays(rec.Arrays, withData))
-	}
+	e.field("arrays", describeArrays(rec.Arrays, withData))
 	e.list("passes", len(rec.Passes), func(b []byte, i int) []byte { return e.item(b, rec.Passes[i]) })
 	if len(rec.Modules) > 0 {
 		e.list("modules", len(rec.Modules), func(b []byte, i int) []byte {
@@ -215,13 +215,21 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
+func untracedSpeed(rec *Recording) float64 {
+	if rec.Untraced == nil {
+		return 0
+	}
+	return rec.Untraced.DecodeTokensPerS
+}
+
 // checkForWrite refuses what must not get into a file.
 func checkForWrite(rec *Recording) error {
 	for name, f := range map[string]float64{
-		"prefill_tokens_per_s": rec.Numbers.PrefillTokensPerS, "decode_tokens_per_s": rec.Numbers.DecodeTokensPerS,
+		"numbers.prefill_tokens_per_s": rec.Numbers.PrefillTokensPerS, "numbers.decode_tokens_per_s": rec.Numbers.DecodeTokensPerS,
+		"untraced.decode_tokens_per_s": untracedSpeed(rec),
 	} {
 		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return fmt.Errorf("numbers.%s: wanted a finite number, found %v", name, f)
+			return fmt.Errorf("%s: wanted a finite number, found %v", name, f)
 		}
 	}
 	for kind, tokens := range map[string][]Token{"prompt_tokens": rec.Request.PromptTokens, "output_tokens": rec.Request.OutputTokens} {

@@ -113,6 +113,9 @@ func decodeJSON(raw []byte) (*Recording, error) {
 		Request: j.Request, Numbers: j.Numbers, Dropped: j.Dropped, Untraced: j.Untraced, Partial: j.Partial, Missing: j.Missing,
 		Lanes: j.Lanes, Loops: j.Loops, Passes: j.Passes, Walk: j.Walk, Spans: j.Spans, Modules: j.Modules,
 	}
+	if j.Untraced != nil && *j.Untraced == (Untraced{}) {
+		rec.Untraced = nil
+	}
 	if err := fillArrays(rec, j.Arrays); err != nil {
 		return nil, err
 	}
@@ -162,7 +165,7 @@ func fillArrays(rec *Recording, arrays map[string]*arrayJSON) error {
 }
 
 // wholeFields are the top-level fields every recording has.
-var wholeFields = []string{"schema", "engine", "model", "device", "clock", "started", "request", "numbers", "dropped", "passes", "walk", "spans"}
+var wholeFields = []string{"schema", "engine", "model", "device", "clock", "started", "request", "numbers", "dropped", "untraced", "arrays", "passes", "walk", "spans"}
 
 // explain says where JSON broke; when it was cut off, also which fields are missing.
 func explain(raw []byte, err error) error {
