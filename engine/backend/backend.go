@@ -45,6 +45,10 @@ type Backend interface {
 	Run(b *Batch, ops *trace.PassOps) error
 	// Logits returns row i of the batch's Out rows: Vocab floats, valid until the next Run. The caller may write to it.
 	Logits(i int) []float32
+	// Head runs the last norm and the head, and nothing else, on rows of the residual stream (Width floats each), with the
+	// same code and to the same bits as Run does. out is given each row's logits in order: valid during the call, it may
+	// write to them. Rows of the last Run are gone afterwards. Called like Run, between two of them.
+	Head(x [][]float32, out func(i int, logits []float32)) error
 	// Close ends the workers and frees memory.
 	Close() error
 }
@@ -69,6 +73,26 @@ type Batch struct {
 	// buffer b (for PerKey: row(b, t*heads+h) = the pos+1 floats of token t and head h). For a PerOut buffer t counts
 	// the rows of Out.
 	Tap func(n *graph.Node, row func(b graph.Buf, t int) []float32)
+}
+
+// HeadBatch prepares what a backend needs for Head: the node that begins it, and batches of at most chunk rows, taken from
+// the options. Fill the node's input A and run from it on.
+func HeadBatch(g *graph.Graph, o Options) (first *graph.Node, chunk int, err error) {
+	for _, n := range g.Nodes {
+		if n.Kind == graph.RMSNorm && g.Bufs[n.Out].Kind == graph.PerOut {
+			return n, min(o.MaxTokens, o.MaxOut), nil
+		}
+	}
+	return nil, 0, fmt.Errorf("backend: head: wanted a graph with a last norm, found none among %d ops", len(g.Nodes))
+}
+
+// RowsBatch is a batch of n rows of which nothing but logits is wanted: one token of id 0 each.
+func RowsBatch(n int) *Batch {
+	b := &Batch{Tokens: make([]int32, n), Pos: make([]int32, n), Seq: make([]int32, n), Seqs: []Seq{{Pages: []kv.Page{0}}}, Out: make([]int32, n)}
+	for i := range b.Out {
+		b.Out[i] = int32(i)
+	}
+	return b
 }
 
 // Scores returns how many floats the PerKey buffer needs for the batch: for each token and head its keys, rounded up to

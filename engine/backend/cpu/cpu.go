@@ -37,6 +37,7 @@ type Backend struct {
 	// of the pass at hand
 	batch  *backend.Batch
 	ops    *trace.PassOps
+	from   int           // the first step to do
 	start  int64         // ns, when the pass started or the last Tap ended
 	ends   [2][]lineTime // when each worker left the op, by parity of the op
 	offs   []int         // of each token in PerKey buffers

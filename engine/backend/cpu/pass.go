@@ -19,7 +19,13 @@ func (b *Backend) Run(batch *backend.Batch, ops *trace.PassOps) error {
 	if err := batch.Check(b.g, b.o); err != nil {
 		return err
 	}
-	b.batch, b.ops = batch, ops
+	b.run(batch, ops, 0)
+	return nil
+}
+
+// run does the steps from the given one on.
+func (b *Backend) run(batch *backend.Batch, ops *trace.PassOps, from int) {
+	b.batch, b.ops, b.from = batch, ops, from
 	b.many = len(batch.Tokens) >= manyTokens
 	b.active = b.muster()
 	b.plan()
@@ -34,7 +40,6 @@ func (b *Backend) Run(batch *backend.Batch, ops *trace.PassOps) error {
 	}
 	b.dismiss()
 	runtime.Gosched() // as the other workers do
-	return nil
 }
 
 // A small pass is hundreds of ops of a few microseconds. When another program holds a processor, every barrier waits for
@@ -83,7 +88,7 @@ func (b *Backend) meet() {
 // pass is a worker's way through the graph.
 func (b *Backend) pass(w int) {
 	start := b.start
-	for i := range b.steps {
+	for i := b.from; i < len(b.steps); i++ {
 		s := &b.steps[i]
 		s.fn(b, s, w)
 		if b.ops == nil {

@@ -77,3 +77,9 @@ func TestTimesCoverEveryOpInOrder(t *testing.T) {
 	require.NoError(t, be.Run(backendtest.Batch(backendtest.Part{Seq: backendtest.Pages(0, 3), IDs: []int32{1, 2, 3}}), &ops))
 	backendtest.Times(t, m.Graph, &ops, before, trace.Now())
 }
+
+func TestHeadIsThatOfAPass(t *testing.T) {
+	m, err := model.Load(testmodel.Tiny(t, testmodel.Spec{}))
+	require.NoError(t, err)
+	backendtest.HeadBits(t, m, Open, backend.Options{Threads: 2}, []int32{5, 3, 200, 7, 7, 9, 11}, 3)
+}
