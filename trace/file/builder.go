@@ -234,11 +234,21 @@ func (b *Builder) token(t *trace.Token) Token {
 		pass := int(t.Pass)
 		o.Pass = &pass
 	}
-	if t.HasLP && !math.IsNaN(t.Logprob) && !math.IsInf(t.Logprob, 0) {
-		lp := t.Logprob
-		o.Logprob = &lp
+	if t.HasLP {
+		o.Logprob = finite(t.Logprob)
+	}
+	for _, a := range t.Top {
+		o.Top = append(o.Top, Alternative{a.ID, strings.ToValidUTF8(a.Text, "\uFFFD"), finite(a.Logprob)})
 	}
 	return o
+}
+
+// finite returns a pointer to a copy of f, nil when JSON has no word for it.
+func finite(f float64) *float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil
+	}
+	return &f
 }
 
 func promptToken(t *trace.Token) Token {

@@ -76,6 +76,7 @@ func TestRequestIsWhatTheRecorderKnows(t *testing.T) {
 	require.Equal(t, 26*ms, r.OutputTokens[1].TNs)
 	require.Equal(t, 1, *r.OutputTokens[1].Pass)
 	require.Equal(t, -0.5, *r.OutputTokens[1].Logprob)
+	require.Equal(t, []Alternative{{11, "x", r.OutputTokens[1].Logprob}, {31, "y\uFFFD", nil}}, r.OutputTokens[1].Top)
 	require.Equal(t, "stop", r.FinishReason)
 }
 

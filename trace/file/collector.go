@@ -118,8 +118,9 @@ func (c *Collector) run(head *Recording) {
 			c.finish(false)
 			return
 		case <-c.stop:
+			ended := c.over() // the request may have ended at the same time; asked before the last drain, so that nothing is left behind
 			c.drain()
-			c.finish(!c.over()) // the request may have ended at the same time
+			c.finish(!ended)
 			return
 		}
 	}

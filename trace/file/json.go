@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 )
 
@@ -228,14 +227,19 @@ func checkForWrite(rec *Recording) error {
 		"numbers.prefill_tokens_per_s": rec.Numbers.PrefillTokensPerS, "numbers.decode_tokens_per_s": rec.Numbers.DecodeTokensPerS,
 		"untraced.decode_tokens_per_s": untracedSpeed(rec),
 	} {
-		if math.IsNaN(f) || math.IsInf(f, 0) {
+		if finite(f) == nil {
 			return fmt.Errorf("%s: wanted a finite number, found %v", name, f)
 		}
 	}
 	for kind, tokens := range map[string][]Token{"prompt_tokens": rec.Request.PromptTokens, "output_tokens": rec.Request.OutputTokens} {
 		for i, t := range tokens {
-			if t.Logprob != nil && (math.IsNaN(*t.Logprob) || math.IsInf(*t.Logprob, 0)) {
+			if t.Logprob != nil && finite(*t.Logprob) == nil {
 				return fmt.Errorf("request.%s[%d].logprob: wanted a finite number, found %v", kind, i, *t.Logprob)
+			}
+			for k, a := range t.Top {
+				if a.Logprob != nil && finite(*a.Logprob) == nil {
+					return fmt.Errorf("request.%s[%d].top[%d].logprob: wanted a finite number, found %v", kind, i, k, *a.Logprob)
+				}
 			}
 		}
 	}

@@ -108,13 +108,21 @@ type Request struct {
 
 // Token is a token of the prompt or of the answer.
 type Token struct {
+	ID      int           `json:"id"`
+	Text    string        `json:"text"`
+	Bytes   []byte        `json:"bytes,omitempty"` // where text is not whole UTF-8
+	Special bool          `json:"special,omitempty"`
+	TNs     int64         `json:"t_ns,omitempty"` // answer: when it was sampled
+	Logprob *float64      `json:"logprob,omitempty"`
+	Pass    *int          `json:"pass,omitempty"` // answer: the pass whose logits it was drawn from
+	Top     []Alternative `json:"top,omitempty"`  // answer: the likeliest tokens here, where they were asked for
+}
+
+// Alternative is a token the model might have said. Logprob is nil where it is minus infinity.
+type Alternative struct {
 	ID      int      `json:"id"`
 	Text    string   `json:"text"`
-	Bytes   []byte   `json:"bytes,omitempty"` // where text is not whole UTF-8
-	Special bool     `json:"special,omitempty"`
-	TNs     int64    `json:"t_ns,omitempty"` // answer: when it was sampled
 	Logprob *float64 `json:"logprob,omitempty"`
-	Pass    *int     `json:"pass,omitempty"` // answer: the pass whose logits it was drawn from
 }
 
 // Numbers are the derived figures of a request; docs/trace-format.md has the formulas. Zero is "not measured" and is

@@ -2,6 +2,7 @@ package file
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 	"time"
 
@@ -77,6 +78,7 @@ func sampleRequest(r *trace.Recorder) {
 		if i == 1 {
 			tok.Text, tok.Bytes = "\uFFFD", []byte{0xf0, 0x9f}
 		}
+		tok.Top = []trace.Alternative{{ID: 10 + i, Text: "x", Logprob: -0.5}, {ID: 31, Text: "y\xff", Logprob: math.Inf(-1)}}
 		r.AddToken(tok)
 		http.In(-1, i)
 		span(http, trace.StepFlush, at+7*ms, at+8*ms)
