@@ -34,6 +34,8 @@ func main() {
 		mv2(f)
 		mm2(f)
 	}
+	mmK2("mmK32", 32)
+	mmK2("mmK16", 16)
 	quant32avx2()
 	// both
 	for _, v := range []vec{{avx512: true}, {}} {

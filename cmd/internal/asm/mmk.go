@@ -45,7 +45,7 @@ func mmK(name string, sub int) {
 				VMOVDQA32(Z[2*t], Z[2*t+1])
 			}
 		}
-		dots(T, sub/4, wp, ws, xp, 0, 0, false)
+		dots(T, sub/4, wp, ws, xp, 0, 0, T == 1) // one token finds the weights in memory
 		extend(sub, at(sp, 0), Z[27])
 		extend(sub, idx(sp, ws, 0), Z[28])
 		for t := 0; t < T; t++ {

@@ -76,9 +76,6 @@ func TestEverythingIsBitEqual(t *testing.T) {
 		}
 		var want [][]float32
 		for _, f := range testVariants {
-			if name == "k types" && f == "avx2" {
-				continue // has no integer kernels for them: other arithmetic
-			}
 			for threads := 1; threads <= 3; threads++ {
 				be := open(t, g, options(f, threads))
 				for way, batches := range ways {

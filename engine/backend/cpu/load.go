@@ -81,7 +81,9 @@ func (b *Backend) makeSteps() error {
 		switch n.Kind {
 		case graph.MatMul:
 			if mats[n.W] == nil {
-				mats[n.W] = b.k.NewMat(n.W.Type, n.W.Rows, n.W.Cols)
+				if mats[n.W], err = b.k.NewMat(n.W.Type, n.W.Rows, n.W.Cols); err != nil {
+					return fmt.Errorf("tensor %s: %w", n.W.Name, err)
+				}
 				order = append(order, n.W)
 			}
 			s.mat = mats[n.W]
@@ -156,7 +158,7 @@ func (b *Backend) pack(order []*graph.Weight, mats map[*graph.Weight]*kern.Mat) 
 		}
 		total += (m.Size() + page - 1) / page * page
 		step := max(1, m.Pairs*(512<<10)/len(w.Data)) // some 512 KiB a job
-		for p := 0; p < m.Pairs && m.Size() > 0; p += step {
+		for p := 0; p < m.Pairs; p += step {
 			jobs = append(jobs, job{m, w.Data, p, min(p+step, m.Pairs)})
 		}
 	}
@@ -167,10 +169,6 @@ func (b *Backend) pack(order []*graph.Weight, mats map[*graph.Weight]*kern.Mat) 
 	off := 0
 	for _, w := range order {
 		m := mats[w]
-		if m.Size() == 0 {
-			m.Data = w.Data
-			continue
-		}
 		m.Data = b.weights.b[off : off+m.Size() : off+m.Size()]
 		off += (m.Size() + page - 1) / page * page
 	}

@@ -77,6 +77,13 @@ func unitGo(f Form, acc float32, s, x []byte, r int) float32 {
 		acc = unitQ4K(acc, s, x, r, &w)
 	case Q6_K:
 		acc = unitQ6K(acc, s, x, r, &w)
+	case K32:
+		acc = unitK32(acc, s, x, r, &w)
+	case K16:
+		for k := range w {
+			w[k] = byteAt(s[320:], k, r)
+		}
+		acc = sum16(acc, s, x, r, &w)
 	}
 	return acc
 }
@@ -113,16 +120,34 @@ func unitQ4K(acc float32, s, x []byte, r int, w *[256]uint8) float32 {
 }
 
 func unitQ6K(acc float32, s, x []byte, r int, w *[256]uint8) float32 {
-	var isum int32
 	for k := range w {
 		n, q, l := k/128, k/32%4, k%32
 		o := 320 + 192*(8*n+l/4) + 4*r + l%4
 		w[k] = s[o+64*(q&1)]>>(4*(q>>1))&15 | s[o+128]>>(2*q)&3<<4
 	}
+	return sum16(acc, s, x, r, w)
+}
+
+// sum16 adds a super-block of 6-bit weights, 16 to a signed scale.
+func sum16(acc float32, s, x []byte, r int, w *[256]uint8) float32 {
+	var isum int32
 	for k := range 16 {
 		isum += int32(int8(s[64+16*k+r])) * (getI32(x[20+4*k:]) + dotGo8(w[16*k:16*k+16], x[84+16*k:]))
 	}
 	return fma(float32(isum), halfAt(s, r)*getF32(x), acc)
+}
+
+func unitK32(acc float32, s, x []byte, r int, w *[256]uint8) float32 {
+	for k := range w {
+		w[k] = byteAt(s[320:], k, r)
+	}
+	var isum, msum int32
+	for j := range 8 {
+		isum += int32(s[64+16*j+r]) * dotGo8(w[32*j:32*j+32], x[84+32*j:])
+		msum += int32(byteAt(s[192:], j, r)) * (int32(int8(x[4+j]))<<7 + int32(int8(x[12+j])))
+	}
+	acc = fma(float32(isum), halfAt(s, r)*getF32(x), acc)
+	return fma(-float32(msum), halfAt(s[32:], r)*getF32(x), acc)
 }
 
 // dotGo returns the float product of one plain row and one token: lane i adds elements i, i+16, ...; then the fold.

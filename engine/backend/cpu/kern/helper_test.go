@@ -80,13 +80,12 @@ func randomX(n, cols, ld int, rnd *rand.Rand) []float32 {
 func padTo(n, k int) int { return (n + k - 1) / k * k }
 
 // pack makes a matrix in the variant's form.
-func pack(k *Kernels, t tensor.Type, rows, cols int, src []byte) *Mat {
-	m := k.NewMat(t, rows, cols)
-	m.Data = src
-	if m.Form != Rows {
-		m.Data = make([]byte, m.Size())
-		m.PackPairs(src, 0, m.Pairs)
-	}
+func pack(tb testing.TB, k *Kernels, t tensor.Type, rows, cols int, src []byte) *Mat {
+	tb.Helper()
+	m, err := k.NewMat(t, rows, cols)
+	require.NoError(tb, err)
+	m.Data = make([]byte, m.Size())
+	m.PackPairs(src, 0, m.Pairs)
 	return m
 }
 

@@ -10,7 +10,11 @@ package kern
 
 //go:generate sh -c "cd ../../../../cmd/internal/asm && go run . -out ../../../engine/backend/cpu/kern/kern_amd64.s -stubs ../../../engine/backend/cpu/kern/stubs_amd64.go -pkg kern"
 
-import "glassbox/engine/tensor"
+import (
+	"fmt"
+
+	"glassbox/engine/tensor"
+)
 
 // Form is how weights lie in memory for the kernels.
 type Form uint8
@@ -24,8 +28,9 @@ type Form uint8
 //	Q8_1  576 B, 1 block: [16 f16 d][16 f16 m] 8 lines (unsigned bytes below 128)
 //	Q4_K 2304 B, 256 weights: [16 f16 d][16 f16 dmin] 3 lines of scales, 32 lines (both in GGUF order)
 //	Q6_K 3392 B, 256 weights: [16 f16 d][pad] [16 scales][16 rows] 16 x (line of ql, of ql+32, of qh)
+//	K32  4416 B, 256 weights: [16 f16 d][16 f16 dmin] [8 scales][16 rows] 2 lines of mins, 64 lines of bytes
+//	K16  4416 B, 256 weights: [16 f16 d][pad] [16 scales][16 rows], 64 lines of bytes (value + 32)
 //	F32, F16, BF16: plain rows, padded to 16 columns
-//	Rows: GGUF rows as they are, expanded to float32 when used
 const (
 	Q4_0 Form = iota
 	Q4_1
@@ -33,10 +38,12 @@ const (
 	Q8_1
 	Q4_K
 	Q6_K
+	K32
+	K16
 	F32
 	F16
 	BF16
-	Rows
+	forms // how many there are
 )
 
 const (
@@ -68,46 +75,51 @@ var info = [...]formInfo{
 	Q8_1: {"Q8_1", 32, 576, 576, false, 0},
 	Q4_K: {"Q4_K", 256, 2304, 4416, true, 0},
 	Q6_K: {"Q6_K", 256, 3392, 4416, true, 0},
+	K32:  {"K32", 256, 4416, 4416, true, 0},
+	K16:  {"K16", 256, 4416, 4416, true, 0},
 	F32:  {"F32", 1, 0, 0, false, 4},
 	F16:  {"F16", 1, 0, 0, false, 2},
 	BF16: {"BF16", 1, 0, 0, false, 2},
-	Rows: {"F32", 1, 0, 0, false, 0},
 }
 
 // String returns the form's name as it is in kernels' names.
 func (f Form) String() string { return info[f].name }
 
 // Packed tells that rows lie in groups of 16 and inputs are quantised to 8 bits.
-func (f Form) Packed() bool { return f <= Q6_K }
+func (f Form) Packed() bool { return f <= K16 }
 
-// FormOf returns the form that the variant computes a GGUF type in. Q5_0 and Q5_1 become bytes without loss.
-// What has no packed form here is multiplied in float32.
-func (k *Kernels) FormOf(t tensor.Type) Form {
+// FormOf returns the form that the variant computes a GGUF type in; ok is false for types that package tensor cannot read. Types of 5 bits become
+// bytes without loss, and so do the other K types where the variant has no kernel for their own form.
+func (k *Kernels) FormOf(t tensor.Type) (f Form, ok bool) {
 	switch t {
 	case tensor.Q4_0:
-		return Q4_0
+		return Q4_0, true
 	case tensor.Q4_1:
-		return Q4_1
+		return Q4_1, true
 	case tensor.Q8_0, tensor.Q5_0:
-		return Q8_0
+		return Q8_0, true
 	case tensor.Q5_1:
-		return Q8_1
+		return Q8_1, true
 	case tensor.Q4_K:
 		if k.mv[Q4_K] != nil {
-			return Q4_K
+			return Q4_K, true
 		}
+		return K32, true
+	case tensor.Q5_K:
+		return K32, true
 	case tensor.Q6_K:
 		if k.mv[Q6_K] != nil {
-			return Q6_K
+			return Q6_K, true
 		}
+		return K16, true
 	case tensor.F32:
-		return F32
+		return F32, true
 	case tensor.F16:
-		return F16
+		return F16, true
 	case tensor.BF16:
-		return BF16
+		return BF16, true
 	}
-	return Rows
+	return 0, false
 }
 
 // Mat is a matrix ready for the kernels of one variant.
@@ -117,22 +129,25 @@ type Mat struct {
 	Type         tensor.Type // as stored in the file
 	NRows, NCols int
 	Pairs        int    // of 32 rows; the last may be partly padding
-	Data         []byte // packed weights; for Rows the file's own bytes
+	Data         []byte // packed weights
 	units        int    // per group
 	rowBytes     int    // of the file
 }
 
-// NewMat describes a matrix of rows x cols of type t in its form. Data is still to be set, to Size bytes, zeroed; for
-// Rows, to the file's bytes.
-func (k *Kernels) NewMat(t tensor.Type, rows, cols int) *Mat {
-	m := &Mat{k: k, Form: k.FormOf(t), Type: t, NRows: rows, NCols: cols, Pairs: (rows + Pair - 1) / Pair, rowBytes: t.RowBytes(cols)}
+// NewMat describes a matrix of rows x cols of type t in its form. Data is still to be set, to Size bytes, zeroed.
+func (k *Kernels) NewMat(t tensor.Type, rows, cols int) (*Mat, error) {
+	f, ok := k.FormOf(t)
+	if !ok {
+		return nil, fmt.Errorf("cpu: weights: wanted a type that package tensor reads, found %v: choose a file of another type", t)
+	}
+	m := &Mat{k: k, Form: f, Type: t, NRows: rows, NCols: cols, Pairs: (rows + Pair - 1) / Pair, rowBytes: t.RowBytes(cols)}
 	if w := info[m.Form].unitK; m.Form.Packed() {
 		m.units = (cols + w - 1) / w
 	}
-	return m
+	return m, nil
 }
 
-// Size returns the bytes that Data needs, 0 for Rows.
+// Size returns the bytes that Data needs.
 func (m *Mat) Size() int {
 	if m.Form.Packed() {
 		return 2 * m.Pairs * m.units * info[m.Form].unit
@@ -151,20 +166,17 @@ func (m *Mat) group(g int) []byte {
 
 // Scratch returns the bytes that Mul needs for itself, one piece for each thread.
 func (m *Mat) Scratch() int {
-	switch {
-	case m.Form == Rows:
-		return Pair * 4 * ((m.NCols + 15) / 16 * 16)
-	case m.Form.Packed():
-		return 2 * m.units * info[m.Form].byteUnit
+	if m.k.unpack[m.Form] == nil {
+		return 0
 	}
-	return 0
+	return 2 * m.units * info[m.Form].byteUnit
 }
 
 // Kernel names the kernel that multiplies n tokens, with its variant: "mvQ4_1 avx512-vnni".
 func (m *Mat) Kernel(n int) string {
 	kind := "dot"
 	if m.Form.Packed() {
-		if kind = "mm"; m.tile(n) == 1 {
+		if kind = "mm"; m.tile(n) == 1 && m.k.mv[m.Form] != nil {
 			kind = "mv"
 		}
 	}

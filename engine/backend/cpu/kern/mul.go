@@ -1,10 +1,6 @@
 package kern
 
-import (
-	"unsafe"
-
-	"glassbox/engine/tensor"
-)
+import "unsafe"
 
 // prefetch is how many bytes ahead of the reading the weights are fetched. mat-vecs of byte forms run better with less.
 const (
@@ -32,12 +28,10 @@ func (m *Mat) Mul(y []float32, ldy int, x Input, p0, p1 int, scratch []byte) {
 	}
 	_ = y[(x.N-1)*ldy+Pair*p1-1]
 	switch {
-	case m.Form == Rows:
-		m.mulRows(y, ldy, x, p0, p1, scratch)
 	case !m.Form.Packed():
 		_ = m.Data[p1*Pair*m.stride()-1]
 		m.k.dots(m.Form, y[p0*Pair:], ldy, &m.Data[p0*Pair*m.stride()], m.stride(), (p1-p0)*Pair, x, m.NCols)
-	case m.tile(x.N) > 1:
+	case m.tile(x.N) > 1 || m.k.mv[m.Form] == nil:
 		m.matMat(y, ldy, x, p0, p1, scratch)
 	default:
 		m.matVecs(y, ldy, x, p0, p1)
@@ -65,9 +59,9 @@ func (m *Mat) matVecs(y []float32, ldy int, x Input, p0, p1 int) {
 	}
 }
 
-// matMat takes 32 rows at a time, unpacks them to bytes once for all tokens, and goes over tiles of MaxT tokens.
+// matMat takes 32 rows at a time, unpacks them to bytes once for all tokens, and goes over the tiles of tokens.
 func (m *Mat) matMat(y []float32, ldy int, x Input, p0, p1 int, scratch []byte) {
-	i, size := &info[m.Form], m.Quant().Size(m.NCols)
+	i, size, most := &info[m.Form], m.Quant().Size(m.NCols), m.tile(x.N)
 	gb := m.units * i.unit
 	_, _ = x.Q[x.N*size-1], m.Data[2*p1*gb-1]
 	for p := p0; p < p1; p++ {
@@ -77,8 +71,8 @@ func (m *Mat) matMat(y []float32, ldy int, x Input, p0, p1 int, scratch []byte) 
 			f(&scratch[0], w, 2*m.units)
 			w = &scratch[0]
 		}
-		for t := 0; t < x.N; t += MaxT {
-			T := min(MaxT, x.N-t)
+		for t := 0; t < x.N; t += most {
+			T := min(most, x.N-t)
 			q, out := &x.Q[t*size], &y[t*ldy+Pair*p]
 			if f := m.k.mm[m.Form][T]; f != nil {
 				f(out, 4*ldy, w, ws, q, m.units)
@@ -86,32 +80,13 @@ func (m *Mat) matMat(y []float32, ldy int, x Input, p0, p1 int, scratch []byte) 
 			}
 			for h := range 2 {
 				w1, o1 := &m.Data[(2*p+h)*gb], &y[t*ldy+Pair*p+group*h]
-				if T == 1 {
+				if T == 1 && m.k.mv[m.Form] != nil {
 					m.k.mv[m.Form](o1, w1, q, m.units, 1, prefetch)
 				} else {
 					m.k.mm1[m.Form][T](o1, 4*ldy, w1, q, m.units)
 				}
 			}
 		}
-	}
-}
-
-// mulRows expands 32 rows at a time to float32 and multiplies those.
-func (m *Mat) mulRows(y []float32, ldy int, x Input, p0, p1 int, scratch []byte) {
-	cols := (m.NCols + 15) / 16 * 16
-	panel := unsafe.Slice((*float32)(unsafe.Pointer(&scratch[0])), len(scratch)/4)[:Pair*cols]
-	for p := p0; p < p1; p++ {
-		for r := range Pair {
-			row := panel[r*cols : (r+1)*cols]
-			if i := p*Pair + r; i < m.NRows {
-				// The lengths are those of the matrix, so that it cannot fail.
-				_ = tensor.Dequant(m.Type, row[:m.NCols], m.Data[i*m.rowBytes:(i+1)*m.rowBytes])
-				clear(row[m.NCols:])
-			} else {
-				clear(row)
-			}
-		}
-		m.k.dots(F32, y[p*Pair:], ldy, &scratch[0], 4*cols, Pair, x, m.NCols)
 	}
 }
 

@@ -20,7 +20,7 @@ var (
 )
 
 // TestMulIsBitEqual: one token in plain Go is the truth; every variant, batch size, and split of rows and tiles must give
-// its bits. Variants that compute a type in another form (K types on AVX2) are held to plain Go in that form.
+// its bits, also where variants lay a type out in other forms.
 func TestMulIsBitEqual(t *testing.T) {
 	most := mulMost
 	for _, ty := range mulTypes {
@@ -32,17 +32,14 @@ func TestMulIsBitEqual(t *testing.T) {
 			rnd := newRand(uint64(ty)*1000 + uint64(cols))
 			src, ld := randomRows(ty, rows, cols, rnd), padTo(cols, 256)
 			x := randomX(most, cols, ld, rnd)
-			truth := map[Form][]float32{}
+			truth := truthOf(t, pack(t, plain(t), ty, rows, cols, src), x, ld, most)
 			for _, k := range all(t) {
-				m := pack(k, ty, rows, cols, src)
+				m := pack(t, k, ty, rows, cols, src)
 				ldy := m.Pairs * Pair
-				if _, ok := truth[m.Form]; !ok {
-					truth[m.Form] = truthOf(t, m, x, ld, most)
-				}
 				for n := 1; n <= most; n++ {
 					for _, split := range [][2]int{{1, 1}, {100, 100}, {2, 2}} {
 						y := multiply(m, x, ld, n, split[0], split[1])
-						sameBits(t, truth[m.Form][:n*ldy], y, fmt.Sprintf("%v %dx%d %s, %d tokens, split %v", ty, rows, cols, m.Kernel(n), n, split))
+						sameBits(t, truth[:n*ldy], y, fmt.Sprintf("%v %dx%d %s, %d tokens, split %v", ty, rows, cols, m.Kernel(n), n, split))
 					}
 				}
 			}
@@ -53,11 +50,9 @@ func TestMulIsBitEqual(t *testing.T) {
 // truthOf multiplies token by token in plain Go.
 func truthOf(t *testing.T, m *Mat, x []float32, ld, n int) []float32 {
 	t.Helper()
-	g := *m
-	g.k = plain(t)
 	var all []float32
 	for k := range n {
-		all = append(all, multiply(&g, x[k*ld:(k+1)*ld], ld, 1, 1, m.Pairs)...)
+		all = append(all, multiply(m, x[k*ld:(k+1)*ld], ld, 1, 1, m.Pairs)...)
 	}
 	return all
 }
@@ -71,7 +66,7 @@ func TestMulError(t *testing.T) {
 			rnd := newRand(uint64(ty))
 			src := randomRows(ty, rows, cols, rnd)
 			x := randomX(n, cols, cols, rnd)
-			m := pack(k, ty, rows, cols, src)
+			m := pack(t, k, ty, rows, cols, src)
 			y := multiply(m, x, cols, n, 1, 1)
 			w := make([]float32, cols)
 			var e2, r2 float64
@@ -102,7 +97,7 @@ func TestMulPadding(t *testing.T) {
 		for _, ty := range mulTypes {
 			const rows, cols, n = 35, 256, 8
 			rnd := newRand(3)
-			m := pack(k, ty, rows, cols, randomRows(ty, rows, cols, rnd))
+			m := pack(t, k, ty, rows, cols, randomRows(ty, rows, cols, rnd))
 			y := multiply(m, randomX(n, cols, cols, rnd), cols, n, 1, 1)
 			for j := range n {
 				for r := rows; r < 64; r++ {
@@ -137,8 +132,13 @@ func TestSelect(t *testing.T) {
 	k, err := Select("")
 	require.NoError(t, err)
 	require.Equal(t, Features()[0], k.Variant())
-	require.Equal(t, "mvQ4_1 "+k.name, k.NewMat(tensor.Q4_1, 32, 32).Kernel(1))
-	require.Equal(t, "dotF32 "+k.name, k.NewMat(tensor.Q5_K, 32, 256).Kernel(1))
+	for ty, name := range map[tensor.Type]string{tensor.Q4_1: "mvQ4_1", tensor.F16: "dotF16", tensor.Q5_0: "mvQ8_0"} {
+		m, err := k.NewMat(ty, 32, 256)
+		require.NoError(t, err)
+		require.Equal(t, name+" "+k.name, m.Kernel(1))
+	}
+	_, err = k.NewMat(tensor.IQ2_S, 32, 256)
+	require.ErrorContains(t, err, "IQ2_S")
 	require.Equal(t, "softmax "+k.name, k.Name("softmax"))
 }
 
@@ -148,7 +148,7 @@ func TestNothingIsAllocated(t *testing.T) {
 		for _, ty := range mulTypes {
 			const rows, cols, n = 32, 256, 8
 			rnd := newRand(5)
-			m := pack(k, ty, rows, cols, randomRows(ty, rows, cols, rnd))
+			m := pack(t, k, ty, rows, cols, randomRows(ty, rows, cols, rnd))
 			x, y, scratch := randomX(n, cols, cols, rnd), make([]float32, n*rows), make([]byte, m.Scratch())
 			q := m.Quant()
 			in := Input{F: x, LD: cols, N: n, Q: make([]byte, n*q.Size(cols))}

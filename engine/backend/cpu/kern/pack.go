@@ -8,19 +8,17 @@ import (
 )
 
 // PackPairs lays rows [32*p0, 32*p1) out in Data. src holds all GGUF rows of the matrix. Pairs may be packed at the same
-// time by different threads. Rows needs no packing.
+// time by different threads.
 func (m *Mat) PackPairs(src []byte, p0, p1 int) {
-	switch {
-	case m.Form == Rows:
-	case m.Form.Packed():
+	if m.Form.Packed() {
 		for g := 2 * p0; g < 2*p1; g++ {
 			m.packGroup(src, g)
 		}
-	default:
-		n := m.NCols * info[m.Form].elem
-		for r := p0 * Pair; r < min(p1*Pair, m.NRows); r++ {
-			copy(m.Data[r*m.stride():], src[r*n:(r+1)*n])
-		}
+		return
+	}
+	n := m.NCols * info[m.Form].elem
+	for r := p0 * Pair; r < min(p1*Pair, m.NRows); r++ {
+		copy(m.Data[r*m.stride():], src[r*n:(r+1)*n])
 	}
 }
 
@@ -35,13 +33,21 @@ func (m *Mat) packGroup(src []byte, g int) {
 	size := m.Type.BlockBytes()
 	for b := 0; b*size < m.rowBytes; b++ {
 		for r := range rows {
-			packBlock(m.Type, dst, b, r, src[r*m.rowBytes+b*size:][:size])
+			packBlock(m.Type, m.Form, dst, b, r, src[r*m.rowBytes+b*size:][:size])
 		}
 	}
 }
 
 // packBlock places GGUF block b of lane r of a group.
-func packBlock(t tensor.Type, dst []byte, b, r int, s []byte) {
+func packBlock(t tensor.Type, f Form, dst []byte, b, r int, s []byte) {
+	switch {
+	case f == K32:
+		packK32(t, dst[b*4416:][:4416], r, s)
+		return
+	case f == K16:
+		packK16(dst[b*4416:][:4416], r, s)
+		return
+	}
 	switch t {
 	case tensor.Q4_0:
 		u := dst[b/2*576:][:576]
@@ -94,6 +100,41 @@ func fiveBits(q *[32]byte, nib []byte, high uint32, bias byte) {
 		q[k] = nib[k]&15 | byte(high>>k&1)<<4 + bias
 		q[k+16] = nib[k]>>4 | byte(high>>(k+16)&1)<<4 + bias
 	}
+}
+
+// packK32 places a block of Q4_K or Q5_K as bytes.
+func packK32(t tensor.Type, u []byte, r int, s []byte) {
+	copy(u[2*r:][:2], s)
+	copy(u[32+2*r:][:2], s[2:])
+	sc, mn := tensor.ScaleMinK4((*[12]byte)(s[4:]))
+	for j := range 8 {
+		u[64+16*j+r] = sc[j]
+	}
+	lines(u[192+4*r:], mn[:], 2, 0)
+	var q [256]byte
+	nib := s[len(s)-128:]
+	for k := range q {
+		q[k] = nib[k/64*32+k%32] >> (k / 32 % 2 * 4) & 15
+		if t == tensor.Q5_K {
+			q[k] |= s[16+k%32] >> (k / 32) & 1 << 4
+		}
+	}
+	lines(u[320+4*r:], q[:], 64, 0)
+}
+
+// packK16 places a block of Q6_K as bytes.
+func packK16(u []byte, r int, s []byte) {
+	ql, qh, sc := s[:128], s[128:192], s[192:208]
+	copy(u[2*r:][:2], s[208:])
+	for k, v := range sc {
+		u[64+16*k+r] = v
+	}
+	var q [256]byte
+	for k := range q {
+		n, i, l := k/128, k/32%4, k%32
+		q[k] = ql[64*n+32*(i&1)+l]>>(4*(i>>1))&15 | qh[32*n+l]>>(2*i)&3<<4
+	}
+	lines(u[320+4*r:], q[:], 64, 0)
 }
 
 func packQ6K(u []byte, r int, s []byte) {

@@ -200,6 +200,42 @@ func mmQ8_1avx2T5(y *float32, ldy int, w *byte, x *byte, units int)
 func mmQ8_1avx2T6(y *float32, ldy int, w *byte, x *byte, units int)
 
 //go:noescape
+func mmK32avx2T1(y *float32, ldy int, w *byte, x *byte, units int)
+
+//go:noescape
+func mmK32avx2T2(y *float32, ldy int, w *byte, x *byte, units int)
+
+//go:noescape
+func mmK32avx2T3(y *float32, ldy int, w *byte, x *byte, units int)
+
+//go:noescape
+func mmK32avx2T4(y *float32, ldy int, w *byte, x *byte, units int)
+
+//go:noescape
+func mmK32avx2T5(y *float32, ldy int, w *byte, x *byte, units int)
+
+//go:noescape
+func mmK32avx2T6(y *float32, ldy int, w *byte, x *byte, units int)
+
+//go:noescape
+func mmK16avx2T1(y *float32, ldy int, w *byte, x *byte, units int)
+
+//go:noescape
+func mmK16avx2T2(y *float32, ldy int, w *byte, x *byte, units int)
+
+//go:noescape
+func mmK16avx2T3(y *float32, ldy int, w *byte, x *byte, units int)
+
+//go:noescape
+func mmK16avx2T4(y *float32, ldy int, w *byte, x *byte, units int)
+
+//go:noescape
+func mmK16avx2T5(y *float32, ldy int, w *byte, x *byte, units int)
+
+//go:noescape
+func mmK16avx2T6(y *float32, ldy int, w *byte, x *byte, units int)
+
+//go:noescape
 func quant32avx2(dst *byte, x *float32, blocks int)
 
 //go:noescape

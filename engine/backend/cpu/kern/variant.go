@@ -24,19 +24,19 @@ type Kernels struct {
 	name       string
 	features   []string // what the CPU must have
 	has        bool
-	tile       int          // tokens of a tile of quantised inputs; 1: mat-vec only
-	mv         [Rows]mvFunc // nil: no kernel for this form
-	unpack     [Rows]unpkFunc
-	mm         [Rows][MaxT + 1]mmFunc
-	mm1        [Rows][MaxT + 1]mm1Func
+	tile       int           // tokens of a tile of quantised inputs; 1: mat-vec only
+	mv         [forms]mvFunc // nil: no kernel for this form
+	unpack     [forms]unpkFunc
+	mm         [forms][MaxT + 1]mmFunc
+	mm1        [forms][MaxT + 1]mm1Func
 	quant32    quantFunc
 	quant256   quantFunc
 	interleave [MaxT + 1]leaveFunc
 	dotRows    int
-	dot        [Rows][]dotFunc // by tokens
-	qk         []qkFunc        // by rows
-	pv16       []pvFunc        // by rows, for 16 dims
-	pv32, pv64 []pvFunc        // for 32 and 64, may be nil
+	dot        [forms][]dotFunc // by tokens
+	qk         []qkFunc         // by rows
+	pv16       []pvFunc         // by rows, for 16 dims
+	pv32, pv64 []pvFunc         // for 32 and 64, may be nil
 	softmax    func(s *float32, n16 int, scale float32)
 	sumSquares func(x *float32, n16 int) float32
 	scaleMul   func(y, x, w *float32, n16 int, s float32)
@@ -92,7 +92,7 @@ func goKernels() *Kernels {
 		ropePairs: ropePairsGo, ropeHalves: ropeHalvesGo, add: addGo,
 		toHalf: toHalfGo, keyColumn: keyColumnGo, spin: spinGo,
 	}
-	for f := Q4_0; f <= Q6_K; f++ {
+	for f := Q4_0; f <= K16; f++ {
 		k.mv[f] = mvGo(f)
 	}
 	for f := F32; f <= BF16; f++ {
