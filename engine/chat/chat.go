@@ -33,7 +33,7 @@ type (
 	RuntimeError = jinja.RuntimeError
 	// Limits bounds the work of a template.
 	Limits = jinja.Limits
-	// Range is the byte range [From, To) of a text.
+	// Range is the byte range [Start, End) of a text.
 	Range = jinja.Span
 )
 

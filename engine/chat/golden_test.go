@@ -152,9 +152,9 @@ func (g golden) compare(t *testing.T, source string, renders []goldenRender) {
 func checkRanges(t *testing.T, r Rendered) {
 	end := -1
 	for _, c := range r.Content {
-		require.Greater(t, c.From, end, "ranges touch or are out of order")
-		require.Greater(t, c.To, c.From)
-		end = c.To
+		require.Greater(t, c.Start, end, "ranges touch or are out of order")
+		require.Greater(t, c.End, c.Start)
+		end = c.End
 	}
 	require.LessOrEqual(t, end, len(r.Text))
 }

@@ -26,10 +26,10 @@ func hangulRanges(s string) []Range {
 			continue
 		}
 		end := i + len(string(r))
-		if n := len(out); n > 0 && out[n-1].To == i {
-			out[n-1].To = end
+		if n := len(out); n > 0 && out[n-1].End == i {
+			out[n-1].End = end
 		} else {
-			out = append(out, Range{From: i, To: end})
+			out = append(out, Range{Start: i, End: end})
 		}
 	}
 	return out
@@ -105,7 +105,7 @@ func TestRangesFollowUserText(t *testing.T) {
 func without(rs []Range, text, plain string) []Range {
 	var out []Range
 	for _, r := range rs {
-		if text[r.From:r.To] != plain {
+		if text[r.Start:r.End] != plain {
 			out = append(out, r)
 		}
 	}
@@ -146,7 +146,7 @@ func TestLookAlikesAreTheUsers(t *testing.T) {
 	require.NoError(t, err)
 	mine := func(at int) bool {
 		for _, r := range out.Content {
-			if r.From <= at && at < r.To {
+			if r.Start <= at && at < r.End {
 				return true
 			}
 		}
@@ -170,7 +170,7 @@ func TestInvalidUTF8IsReplaced(t *testing.T) {
 	out, err := tmpl.Render(context.Background(), []Message{{Role: "user", Content: "a\xffb"}}, Options{})
 	require.NoError(t, err)
 	require.Equal(t, "a\ufffdb", out.Text)
-	require.Equal(t, []Range{{From: 0, To: 5}}, out.Content)
+	require.Equal(t, []Range{{Start: 0, End: 5}}, out.Content)
 }
 
 func TestExtraReplacesContent(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Span is the byte range [From, To) of a text.
-type Span struct{ From, To int }
+// Span is the byte range [Start, End) of a text.
+type Span struct{ Start, End int }
 
 // Str is an immutable string value of valid UTF-8. user lists the bytes that
 // came from the user, sorted and with gaps between. safe marks what Jinja
@@ -34,22 +34,22 @@ func lit(s string) Str { return Str{s: s} }
 func (s Str) cut(from, to int) Str {
 	out := Str{s: s.s[from:to], safe: s.safe}
 	i := s.spanAfter(from)
-	for ; i < len(s.user) && s.user[i].From < to; i++ {
+	for ; i < len(s.user) && s.user[i].Start < to; i++ {
 		u := s.user[i]
-		out.user = append(out.user, Span{max(u.From, from) - from, min(u.To, to) - from})
+		out.user = append(out.user, Span{max(u.Start, from) - from, min(u.End, to) - from})
 	}
 	return out
 }
 
 // spanAfter is the index of the first span that ends after byte at.
 func (s Str) spanAfter(at int) int {
-	return sort.Search(len(s.user), func(i int) bool { return s.user[i].To > at })
+	return sort.Search(len(s.user), func(i int) bool { return s.user[i].End > at })
 }
 
 // isUser says whether byte at came from the user.
 func (s Str) isUser(at int) bool {
 	i := s.spanAfter(at)
-	return i < len(s.user) && s.user[i].From <= at
+	return i < len(s.user) && s.user[i].Start <= at
 }
 
 func (s Str) runes() int { return utf8.RuneCountInString(s.s) }
@@ -73,8 +73,8 @@ func (b *strBuf) mark(from, to int) {
 	if from == to {
 		return
 	}
-	if n := len(b.user); n > 0 && b.user[n-1].To == from {
-		b.user[n-1].To = to
+	if n := len(b.user); n > 0 && b.user[n-1].End == from {
+		b.user[n-1].End = to
 		return
 	}
 	b.user = append(b.user, Span{from, to})
@@ -84,7 +84,7 @@ func (b *strBuf) add(s Str) {
 	at := len(b.buf)
 	b.buf = append(b.buf, s.s...)
 	for _, u := range s.user {
-		b.mark(at+u.From, at+u.To)
+		b.mark(at+u.Start, at+u.End)
 	}
 }
 
