@@ -81,7 +81,7 @@ func (s *Server) render(ctx context.Context, messages []chat.Message, open bool,
 	}
 	plain := make([]token.Span, len(out.Content))
 	for i, r := range out.Content {
-		plain[i] = token.Span{Start: r.From, End: r.To}
+		plain[i] = token.Span(r)
 	}
 	return out.Text, plain, nil
 }
