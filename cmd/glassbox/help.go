@@ -22,6 +22,8 @@ var examples = map[string]string{
   echo "a long prompt" | glassbox trace - -o out.json
   glassbox trace --raw "Once upon a time" -o story.gbx
   python3 -c 'import json; r = json.load(open("out.json")); print(len(r["spans"]))'`,
+	"export": `  glassbox export sky.gbx --to perfetto -o sky.perfetto.json
+  glassbox export sky.gbx --to csv -o - | head`,
 	"model info": `  glassbox model info
   glassbox model info FILE.gguf --json`,
 }

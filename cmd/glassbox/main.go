@@ -25,6 +25,7 @@ const version = "0.1.0"
 type cli struct {
 	Serve      serveCmd      `cmd:"" default:"withargs" help:"Serve the model and the tracer on one address (default)."`
 	Trace      traceCmd      `cmd:"" help:"Send one prompt through the server and record every step."`
+	Export     exportCmd     `cmd:"" help:"Turn a recording into another form: Perfetto, speedscope, CSV, JSON."`
 	Model      modelCmd      `cmd:"" help:"What is in a model file."`
 	BenchLocal benchLocalCmd `cmd:"" hidden:"" help:"Measure the engine in this process; make bench uses it."`
 	Version    versionCmd    `cmd:"" help:"Print version and commit."`

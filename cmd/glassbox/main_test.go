@@ -315,3 +315,32 @@ func TestKilledServerLeavesAJournalThatOpens(t *testing.T) {
 	require.NotEmpty(t, rec.Missing)
 	require.Greater(t, len(rec.Spans), 1000)
 }
+
+func TestExportToOtherForms(t *testing.T) {
+	dir := t.TempDir()
+	gbx := filepath.Join(dir, "a.gbx")
+	_, stderr, code := output(t, "trace", "Hi", "--max-tokens", "2", "-o", gbx)
+	require.Zero(t, code, stderr)
+	for _, to := range []string{"json", "gbx", "perfetto", "speedscope", "csv"} {
+		out := filepath.Join(dir, "out."+to)
+		_, stderr, code := output(t, "export", gbx, "--to", to, "-o", out)
+		require.Zero(t, code, "%s: %s", to, stderr)
+		info, err := os.Stat(out)
+		require.NoError(t, err)
+		require.Greater(t, info.Size(), int64(1000), to)
+		require.NoFileExists(t, out+".part")
+	}
+	one, err := file.Read(gbx)
+	require.NoError(t, err)
+	two, err := file.Read(filepath.Join(dir, "out.json"))
+	require.NoError(t, err)
+	require.Equal(t, one.Spans, two.Spans)
+	csv, _, code := output(t, "export", gbx, "--to", "csv", "-o", "-")
+	require.Zero(t, code)
+	require.Equal(t, len(one.Spans)+1, strings.Count(csv, "\n"))
+	_, stderr, code = output(t, "export", gbx, "--to", "csv", "-o", filepath.Join(dir, "no", "such", "folder.csv"))
+	require.Equal(t, 1, code)
+	oneLine(t, "no folder", stderr, "folder.csv")
+	_, _, code = output(t, "export", gbx, "--to", "poem", "-o", "-")
+	require.Equal(t, 2, code)
+}
