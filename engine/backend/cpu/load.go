@@ -30,6 +30,7 @@ type step struct {
 	big    bool              // MatMul: the weights are worth dealing out even for one token
 	least  int               // MatMul: pairs of rows to deal out at least
 	share  *share
+	runOn  bool // the next step needs nothing of what the others do in this one: no barrier between them
 }
 
 // turns are the rotation tables of the batch's tokens, for one Rope: Dim floats a token.
@@ -115,6 +116,7 @@ func (b *Backend) makeSteps() error {
 		}
 		b.steps = append(b.steps, s)
 	}
+	b.runsOn()
 	return b.pack(order, mats)
 }
 

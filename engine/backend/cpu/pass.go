@@ -91,10 +91,11 @@ func (b *Backend) pass(w int) {
 	for i := b.from; i < len(b.steps); i++ {
 		s := &b.steps[i]
 		s.fn(b, s, w)
-		if b.ops == nil {
-			b.meet()
-		} else {
+		switch {
+		case b.ops != nil:
 			start = b.timed(i, w, start)
+		case !s.runOn || b.batch.Tap != nil:
+			b.meet()
 		}
 		if b.batch.Tap != nil {
 			start = b.tap(s, w, start)

@@ -8,8 +8,13 @@ const (
 	prefetchBytes = 1024
 )
 
-// chunk is how many bytes of weights a mat-vec reads for all tokens of a small batch before it goes on: half an L2.
-const chunk = 128 << 10
+// chunk is how many bytes of weights a mat-vec reads for all tokens of a small batch before it goes on: they stay in L2.
+// chunkOne is the same for one token, where only the length of a call counts: nothing can preempt it, and the garbage
+// collector waits for it (1 MiB is some 25 us).
+const (
+	chunk    = 128 << 10
+	chunkOne = 1 << 20
+)
 
 // Input is a batch of N rows as a matrix wants them: F as float32, LD floats apart and padded with zeros to a multiple of
 // Pad; or Q, quantised by Quantise.
@@ -47,7 +52,7 @@ func (m *Mat) matVecs(y []float32, ldy int, x Input, p0, p1 int) {
 	if m.Form == Q8_0 || m.Form == Q8_1 {
 		pf = prefetchBytes
 	}
-	step := 2 * (p1 - p0)
+	step := max(chunkOne/gb, 1)
 	if x.N > 1 {
 		step = max(chunk/gb, 1)
 	}
