@@ -25,9 +25,9 @@ function words(step: Step): { lede: string; rest: string[] } {
 }
 
 export function card(r: Recording, s: State): string {
-  const i = at(r, s), step = r.steps[i]!, L = STAGE_LETTER[step.stage], next = r.steps[i + 1], spans = r.spansAt(i, s.pass, s.layer);
+  const i = at(r, s), step = r.steps[i]!, L = STAGE_LETTER[step.stage], next = r.steps[i + 1], spans = r.spansNear(i, s.pass, s.layer);
   const src = step.sources?.[s.source] ?? step.source, { lede, rest } = words(step);
-  let h = `<div class="c-pad"><div class="c-where"><span class="sq ${L}" aria-hidden="true">${L}</span>${STAGE_NAME[step.stage]}<span class="pos">${i + 1} / ${r.steps.length}</span></div>`;
+  let h = `<div class="c-main"><div class="c-pad"><div class="c-where"><span class="sq ${L}" aria-hidden="true">${L}</span>${STAGE_NAME[step.stage]}<span class="pos">${i + 1} / ${r.steps.length}</span></div>`;
   h += `<h2>${esc(step.title)}</h2><span class="sym" title="${esc(src.symbol)}">${esc(src.symbol)}</span>`;
   if (lede) h += `<p class="lede">${inline(lede)}</p>`;
   h += rest.map((p) => `<p class="c-p">${inline(p)}</p>`).join('');
@@ -35,10 +35,11 @@ export function card(r: Recording, s: State): string {
   if (hands) h += `<p class="c-p"><em>Hands on</em>${inline(hands)}${next ? ` <em>to ${esc(next.label)}</em>` : ''}</p>`;
   if (step.wrong) h += `<p class="c-p"><em>Often wrong</em>${inline(step.wrong)}</p>`;
   if (step.link) h += `<p class="c-p"><a href="${esc(step.link)}">More on this step</a></p>`;
-  return `${h}</div>${times(r, s, i)}${values(r, s, step, spans)}${sourcePane(step, s, L)}`;
+  return `${h}</div>${times(r, s, i)}${values(r, s, step, spans)}</div>${sourcePane(step, s, L)}`;
 }
 
-const none = (what: string): string => `<div><span class="none">not measured</span>${what}</div>`;
+/** A number that is not there: the step did not run then, or, where spans were lost, nobody knows. */
+const none = (r: Recording, what: string): string => `<div><span class="none">${r.cutOff || r.live ? 'not measured' : 'did not run'}</span>${what}</div>`;
 
 function times(r: Recording, s: State, i: number): string {
   const step = r.steps[i]!;
@@ -48,10 +49,11 @@ function times(r: Recording, s: State, i: number): string {
   const what = layered && s.depth === 'layer' ? `L${s.layer}, this pass` : layered || inPass ? 'this pass' : step.count === 1 ? 'once' : `${count(step.count)} times`;
   const cell = (ns: number, t: string, prov: 'measured' | 'derived', how: string): string => `<div>${num(timeParts(ns), exactNs(ns), prov, how).replace('</span><span class="bd', `</span>${t}<span class="bd`)}</div>`;
   const clock = r.file.clock?.name ? `clock ${r.file.clock.name}, resolution ${r.file.clock.resolution_ns} ns` : 'clock not named in the recording';
-  const first = here === null ? none(what) : cell(here, what, 'measured', clock);
+  const part = (): string => `<div>${num([share(step.time_ns, r.total.ns), '%'], `${step.time_ns} of ${r.total.ns} ns`, 'derived', 'time of this step by end-to-end time').replace('</span><span class="bd', '</span>of the request<span class="bd')}</div>`;
+  const first = here === null ? none(r, what) : cell(here, what, 'measured', clock);
+  if (step.count === 1 && !layered && !inPass) return `<div class="c-time">${first}${part()}</div>`;
   const all = layered || inPass ? cell(step.time_ns, `${count(r.passes.length)} passes`, 'measured', `sum of ${count(step.count)} runs, ${clock}`) : cell(step.time_ns / step.count, 'each', step.count === 1 ? 'measured' : 'derived', `${exactNs(step.time_ns)} by ${step.count}`);
-  const total = r.total;
-  return `<div class="c-time">${first}${all}<div>${num([share(step.time_ns, total.ns), '%'], `${step.time_ns} of ${total.ns} ns`, 'derived', 'time of this step by end-to-end time').replace('</span><span class="bd', '</span>of the request<span class="bd')}</div></div>`;
+  return `<div class="c-time">${first}${all}${part()}</div>`;
 }
 
 /** What went in and out here: from the spans under the playhead, else from the walk. */

@@ -1,6 +1,6 @@
 // What leaves the page: CSV of a table, a view as SVG with its text as text,
 // a canvas as PNG, and the unrolled walk for print.
-import { esc, exactNs, inline, share, time, tokenText } from './format';
+import { esc, exactNs, inline, share, time } from './format';
 import { STAGES, STAGE_NAME, type Recording } from './recording';
 import type { Table } from './views/view';
 
@@ -31,11 +31,12 @@ export function save(name: string, type: string, data: string | Blob): void {
   setTimeout(() => URL.revokeObjectURL(a.href), 2000);
 }
 
-/** unrolled is the whole walk as a document, for print. */
-export function unrolled(r: Recording): string {
+/** unrolled is the whole walk as a document, for print; figure is the map at its last step. */
+export function unrolled(r: Recording, figure = ''): string {
   const f = r.file, t = r.total;
   let h = `<h1>${esc(r.name)}</h1><p>${esc([f.model.name, f.model.quantization, f.device.name, f.engine.name, f.engine.commit, f.started].filter(Boolean).join(', '))}. ${time(t.ns)} (${exactNs(t.ns)}, ${t.prov}). Times of steps are measured and summed; shares are derived.</p>`;
-  h += `<p>Answer: ${esc(r.output.map(tokenText).join(''))}</p>`;
+  h += `<p>Answer: ${esc(r.file.request.text ?? r.output.map((t) => t.text).join(''))}</p>`;
+  if (figure) h += `<div class="fig">${figure}</div>`;
   for (const stage of STAGES) {
     const list = r.steps.map((s, i) => ({ s, i })).filter(({ s }) => s.stage === stage);
     if (!list.length) continue;
@@ -43,7 +44,7 @@ export function unrolled(r: Recording): string {
     for (const { s, i } of list) {
       const code = s.source.code, ref = `${s.source.path}:${s.source.line} ${s.source.symbol} ${s.source.commit}`;
       const seven = code?.lines.map((line, n) => ({ line, no: code.first + n })).filter(({ no }) => Math.abs(no - s.source.line) <= 3) ?? [];
-      h += `<article><h3>${i + 1}. ${esc(s.title)}: ${s.count ? `${time(s.time_ns)}, ran ${s.count} times, ${share(s.time_ns, t.ns)} %` : 'not reached'}</h3><p>${inline(s.text)}</p>${s.in ? `<p>in: ${esc(s.in)}</p>` : ''}${s.out ? `<p>out: ${esc(s.out)}</p>` : ''}${s.source.path ? `<p>${esc(ref)}</p>` : ''}${seven.length ? `<pre>${seven.map(({ line, no }) => `<div${no === s.source.line ? ' class="lit"' : ''}>${no}  ${esc(line)}</div>`).join('')}</pre>` : ''}</article>`;
+      h += `<article><h3>${i + 1}. ${esc(s.title)}: ${s.count ? `${time(s.time_ns)}, ran ${s.count === 1 ? 'once' : `${s.count} times`}, ${share(s.time_ns, t.ns)} %` : 'not reached'}</h3><p>${inline(s.text)}</p>${s.in ? `<p>in: ${esc(s.in)}</p>` : ''}${s.out ? `<p>out: ${esc(s.out)}</p>` : ''}${s.source.path ? `<p>${esc(ref)}</p>` : ''}${seven.length ? `<pre>${seven.map(({ line, no }) => `<div${no === s.source.line ? ' class="lit"' : ''}>${no}  ${esc(line)}</div>`).join('')}</pre>` : ''}</article>`;
     }
   }
   return h;

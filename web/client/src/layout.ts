@@ -96,7 +96,7 @@ function widths(m: MapInput, cols: Column[], short: boolean, tw: Measure): void 
     }
     const names = c.visits.flatMap((v) => v.steps.map((i) => tw(m.steps[i]!.label, 12) + parOffset(m, i, tw)));
     const rooms = c.visits.map((v) => (v.op ? 0 : tw(roomName(v.room, short), 11)));
-    c.w = 22 + Math.max(...names, ...rooms);
+    c.w = (c.op ? 20 : 23) + Math.max(...names, ...rooms);
   }
 }
 
@@ -122,7 +122,7 @@ function place(m: MapInput, cols: Column[], gut: number): number {
 }
 
 function fitGutter(m: MapInput, cols: Column[], room: number, maxGut: number): { gut: number; used: number } {
-  let lo = 8, hi = maxGut;
+  let lo = 6, hi = maxGut;
   for (let k = 0; k < 20; k++) {
     const mid = (lo + hi) / 2;
     if (place(m, cols, mid) <= room) lo = mid; else hi = mid;
@@ -186,6 +186,14 @@ function attempt(m: MapInput, W: number, H: number, tw: Measure, o: Required<Lay
   return { cols, pos, lanes: v.lanes, pitch: o.pitch, gut, width: W, height: H, needW: W + Math.max(0, used - room), needH: v.need, short, resY: v.resY };
 }
 
+/** cramped counts the stages whose interval is too short for their name. */
+function cramped(l: MapLayout, tw: Measure): number {
+  const first = new Map<Stage, number>();
+  for (const c of l.cols) if (!first.has(c.stage)) first.set(c.stage, c.x);
+  const at = [...first];
+  return at.filter(([stage, x], n) => (at[n + 1]?.[1] ?? l.width) - x < tw(stage, 12) + 24).length;
+}
+
 /** mixes lists every choice of one value from each list; with many lanes the lists are cut short. */
 function mixes(lists: number[][]): number[][] {
   const few = lists.length > 3 ? lists.map((l) => l.filter((v) => v !== 1 && v !== 3)) : lists;
@@ -210,7 +218,7 @@ export function layoutMap(m: MapInput, W: number, H: number, tw: Measure, opt: L
     const opts = { ...o, maxRows: o.maxRows.map((r, n) => r + more[n]!) };
     let l = attempt(m, W, H, tw, opts, short);
     for (let P = o.pitch - 1; l.needW <= W && l.needH > H && P >= Math.min(14, o.pitch); P--) l = attempt(m, W, H, tw, { ...opts, pitch: P }, short);
-    const out = Math.max(l.needW / W, l.needH / H, 1), price = more.reduce((a, b) => a + b, 0) / more.length + (o.pitch - l.pitch) * 1.2 + (short ? 3 : 0);
+    const out = Math.max(l.needW / W, l.needH / H, 1), price = more.reduce((a, b) => a + b, 0) / more.length + (o.pitch - l.pitch) * 1.2 + (short ? 3 : 0) + 2 * cramped(l, tw);
     if (out < over - 1e-6 || (out === over && price < cost)) { best = l; over = out; cost = price; }
   }
   const b = best!, k = Math.max(b.needW / W, b.needH / H);

@@ -5,7 +5,7 @@ import { parseTrace, type Pass, type Request, type Span, type Token } from './sc
 
 export type LiveMessage =
   | { type: 'start'; id: string; recording: unknown }
-  | { type: 'spans'; id: string; spans: Span[]; passes?: Pass[] }
+  | { type: 'spans'; id: string; spans: Span[]; passes?: Pass[]; dropped?: number }
   | { type: 'tokens'; id: string; output_tokens: Token[]; text?: string }
   | { type: 'request'; id: string; request: Partial<Request> }
   | { type: 'end'; id: string }
@@ -32,7 +32,10 @@ export function begin(raw: unknown): Recording {
 /** apply adds one message to a live recording. It never takes anything away. */
 export function apply(r: Recording, m: LiveMessage): void {
   switch (m.type) {
-    case 'spans': r.append(m.spans ?? [], m.passes ?? []); break;
+    case 'spans':
+      r.append(m.spans ?? [], m.passes ?? []);
+      if (m.dropped) r.file.dropped = { spans: m.dropped, why: 'the recorder could not keep up' };
+      break;
     case 'tokens': r.appendTokens(m.output_tokens ?? [], m.text); break;
     case 'request': Object.assign(r.file.request, m.request); r.changed(); break;
     case 'start': case 'end': case 'error': break;

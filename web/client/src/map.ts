@@ -231,7 +231,7 @@ function stations(c: Ctx): string {
   let g = '', now = '';
   c.m.steps.forEach((s, i) => {
     const one = station(c, i);
-    const tag = `<g class="st" data-step="${esc(s.id)}"><title>${esc(s.title)}: ${s.count === 0 ? 'not reached' : `${time(s.time_ns)}, ran ${s.count} times`}</title>${one}</g>`;
+    const tag = `<g class="st" data-step="${esc(s.id)}"><title>${esc(s.title)}: ${s.count === 0 ? 'not reached' : `${time(s.time_ns)}, ran ${s.count === 1 ? 'once' : `${s.count} times`}`}</title>${one}</g>`;
     if (i === c.cur) now = tag; else g += tag;
   });
   return g + now;

@@ -73,7 +73,7 @@ export function busyByLayer(r: Recording, pass: number): { workers: number; part
 }
 
 function spansOfPass(r: Recording, pass: number): Recording['spans'] {
-  return r.spans.filter((p) => p.pass === pass && p.attrs !== undefined).sort((a, z) => a.start_ns - z.start_ns);
+  return r.steps.flatMap((_, i) => (r.roles[i]!.op ? r.spansAt(i, pass) : [])).sort((a, z) => a.start_ns - z.start_ns);
 }
 
 export function workerBars(r: Recording, s: State, b: Box): string {

@@ -15,7 +15,7 @@ export function metaLine(r: Recording): string {
   const f = r.file, t = r.total, model = [f.model.name ?? f.model.architecture, f.model.quantization].filter(Boolean).join(', ');
   const device = [f.device.threads ? `${f.device.threads} ${f.device.kind === 'cuda' ? '' : 'CPU '}threads` : '', f.device.kind && f.device.kind !== 'cpu' ? f.device.kind : ''].filter(Boolean).join(', ');
   const engine = `${f.engine.name}${f.engine.version ? ` ${f.engine.version}` : ''}`;
-  const parts = [`<b>${esc(r.name.slice(0, 60) || f.request.id || 'recording')}</b>`, esc(model), esc(device || f.device.name || ''), r.live ? 'live' : `<span title="${exactNs(t.ns)}" class="mono">${time(t.ns)}</span>${badge(t.prov, t.how)}`];
+  const parts = [`<b>${esc(r.name.slice(0, 60) || f.request.id || 'recording')}</b>`, r.live ? 'live' : `<span title="${exactNs(t.ns)}" class="mono">${time(t.ns)}</span>${badge(t.prov, t.how)}`, esc(device || f.device.name || ''), esc(model)];
   return `<span title="${esc(`${engine}; ${f.device.name ?? ''}; recorded ${f.started ?? 'at an unknown time'}`)}">${parts.filter(Boolean).join(sep)}</span>`;
 }
 

@@ -26,6 +26,7 @@ export class Recording {
   readonly lanes: Lane[];
   private roleCache: Role[] | null = null;
   private loopCache: { layer: Loop | null; token: Loop | null } | null = null;
+  private byPass: ({ map: Map<number, number[]>; seen: number } | undefined)[] = [];
   private kids: Map<string, number[]> | null = null;
   /** counts appends; part of every cache key */
   version = 0;
@@ -178,12 +179,37 @@ export class Recording {
   inLayers(i: number): boolean { const l = this.layerLoop; return !!l && i >= l.from && i <= l.to; }
   inTokens(i: number): boolean { return this.seenPasses(i) > 0; }
 
+  /** Span indexes of step i by pass; empty for a step outside passes. */
+  private passesOf(i: number): Map<number, number[]> {
+    const had = this.byPass[i];
+    if (had && had.seen === this.byStep[i]!.length) return had.map;
+    const map = new Map<number, number[]>();
+    for (const n of this.byStep[i]!) {
+      const p = this.spans[n]!.pass;
+      if (p === undefined || p < 0) continue;
+      const list = map.get(p);
+      if (list) list.push(n); else map.set(p, [n]);
+    }
+    this.byPass[i] = { map, seen: this.byStep[i]!.length };
+    return map;
+  }
+
   /** spansAt lists the spans of step i, narrowed to a pass and a layer where the step has them. */
   spansAt(i: number, pass?: number, layer?: number): Span[] {
-    let list = this.byStep[i]!.map((n) => this.spans[n]!);
-    if (pass !== undefined && list.some((p) => p.pass !== undefined && p.pass >= 0)) list = list.filter((p) => p.pass === pass);
+    let list: Span[];
+    const by = pass === undefined ? null : this.passesOf(i);
+    if (by && by.size) list = (by.get(pass!) ?? []).map((n) => this.spans[n]!);
+    else list = this.byStep[i]!.map((n) => this.spans[n]!);
     if (layer !== undefined && list.some((p) => p.layer !== undefined && p.layer >= 0)) list = list.filter((p) => p.layer === layer);
     return list;
+  }
+
+  /** spansNear is spansAt, or where the step did not run in that pass, its spans of the last pass before. */
+  spansNear(i: number, pass: number, layer: number): Span[] {
+    const here = this.spansAt(i, pass, layer);
+    if (here.length) return here;
+    const before = this.byStep[i]!.map((n) => this.spans[n]!).filter((p) => (p.pass ?? -1) <= pass), last = before.at(-1)?.pass;
+    return before.filter((p) => p.pass === last);
   }
 
   /** timeAt sums top spans of step i, ns; null when it has none there ("not measured", never 0). */

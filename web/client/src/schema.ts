@@ -119,7 +119,7 @@ export interface TraceFile {
   spans: Span[];
   passes: Pass[];
   modules?: unknown[];
-  arrays?: Record<string, { shape: number[]; dtype: string; axes?: string[]; meaning?: string }>;
+  arrays?: Record<string, { shape: number[]; dtype: string; axes?: string[]; meaning?: string; data?: string; omitted?: string; attr_names?: string[] }>;
   dropped?: { spans: number; why?: string };
   partial?: boolean;
   missing?: string[];

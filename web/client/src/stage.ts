@@ -7,7 +7,9 @@ import { esc } from './format';
 import type { Measure } from './layout';
 import { outline, stripControls, stripEnd, stripPlot, topBar, type StripOptions } from './panels';
 import { type Recording, STAGE_NAME } from './recording';
-import { at, depthsAt, type Depth, type State } from './state';
+import { drawMap } from './map';
+import { laneNames } from './mapnotes';
+import { at, depthsAt, goStep, type Depth, type State } from './state';
 import { tableHtml, unrolled } from './exports';
 import { store, stored } from './theme';
 import { viewFor } from './views/registry';
@@ -125,7 +127,16 @@ export class Stage implements ViewContext {
     const twin = this.$('.twin');
     if (!twin.hidden) this.put('twin', `${kind.id}/${where}/${s.win}`, twin, () => tableHtml(this.view!.table()));
     if (this.drawn.get('said') !== where) { this.drawn.set('said', where); this.announce(r, s); }
-    out.querySelector('.now')?.scrollIntoView({ block: 'nearest' });
+    // reads come after all writes, so that the browser lays out once
+    const now = out.querySelector<HTMLElement>('.now');
+    if (now && out.scrollHeight > out.clientHeight) now.scrollIntoView({ block: 'nearest' });
+    this.lit();
+  }
+
+  /** The lit line stands in the middle of the source pane. */
+  private lit(): void {
+    const pre = this.$('.src pre'), lit = pre?.querySelector<HTMLElement>('.lit');
+    if (pre && lit) pre.scrollTop = lit.offsetTop - (pre.clientHeight - lit.offsetHeight) / 2;
   }
 
   private strip(s: State): StripOptions {
@@ -173,7 +184,10 @@ export class Stage implements ViewContext {
     if (!twin.hidden) twin.querySelector('tr.now')?.scrollIntoView({ block: 'center' });
   }
 
-  print(): void { this.$('.unrolled').innerHTML = unrolled(this.recording); }
+  print(): void {
+    const r = this.recording, m = drawMap(r, goStep(r, this.state, r.steps.length - 1), 1040, 640, this.measure);
+    this.$('.unrolled').innerHTML = unrolled(r, `<svg viewBox="0 0 ${m.layout.width} ${m.layout.height}" role="img" aria-label="Map of the request">${m.svg}${laneNames(r, m, m.layout.height)}</svg>`);
+  }
 
   private restoreSizes(): void {
     for (const k of ['card', 'outline']) { const v = Number(stored(`glassbox.size.${k}`)); if (v > 100 && v < 900 && this.host.hasAttribute('page')) this.host.style.setProperty(`--${k}`, `${v}px`); }

@@ -66,10 +66,19 @@ export class Tracer extends HTMLElement {
     this.offs.push(followTheme(this, () => this.stage?.redraw()));
     this.st = this.startState();
     this.listen();
+    // a script in the head runs before the children of this element are parsed
+    if (!this.rec && document.readyState === 'loading' && !this.hasAttribute('src') && !this.hasAttribute('live')) {
+      const ready = (): void => this.first();
+      document.addEventListener('DOMContentLoaded', ready, { once: true });
+      this.offs.push(() => document.removeEventListener('DOMContentLoaded', ready));
+    } else this.first();
+    if (this.hasAttribute('page') && (document.activeElement === document.body || !document.activeElement)) this.focus({ preventScroll: true });
+  }
+
+  private first(): void {
     const child = this.rec ? null : this.tryInline();
     if (this.rec) this.show();
     else if (child === null) this.begin();
-    if (this.hasAttribute('page') && (document.activeElement === document.body || !document.activeElement)) this.focus({ preventScroll: true });
   }
 
   disconnectedCallback(): void {

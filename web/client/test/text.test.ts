@@ -57,7 +57,7 @@ test('every number on the card has its badge', () => {
   for (const step of r.steps) {
     const h = card(r, fit(r, { ...INITIAL, step: step.id, pass: 1, layer: 1 }));
     const nums = h.split('class="num"').length - 1, badges = h.split('class="bd ').length - 1;
-    assert.ok(step.count === 0 ? h.includes('not reached') : nums === 3 && badges >= 3, step.id);
+    assert.ok(step.count === 0 ? h.includes('not reached') : nums >= 2 && badges >= nums, step.id);
   }
   assert.match(badge('derived', 'a by b'), /aria-label="derived from measured values: a by b"/);
 });
@@ -65,8 +65,10 @@ test('every number on the card has its badge', () => {
 test('what was not measured is called so', () => {
   const f = synthetic(3, 3);
   f.spans = f.spans.filter((p) => !(p.step === 'attn_q' && p.pass === 1));
-  const r = Recording.parse(f), h = card(r, fit(r, { ...INITIAL, step: 'attn_q', pass: 1 }));
-  assert.ok(h.includes('not measured'));
+  const show = (): string => { const r = Recording.parse(f); return card(r, fit(r, { ...INITIAL, step: 'attn_q', pass: 1 })); };
+  assert.ok(show().includes('did not run') && !show().includes('0 ns'));
+  f.dropped = { spans: 3 };
+  assert.ok(show().includes('not measured') && !show().includes('0 ns'));
 });
 
 test('the first sentence leads', () => {
