@@ -18,15 +18,15 @@ export function splitText(text: string): { lede: string; rest: string[] } {
 }
 
 /** words of a step: its parts where the recording has them, else its text cut up. A step never reached says why first. */
-function words(step: Step): { lede: string; rest: string[] } {
-  const why = step.count === 0 ? /^Not reached: .*$/m.exec(step.text)?.[0] : undefined;
+function words(step: Step, live: boolean): { lede: string; rest: string[] } {
+  const why = step.count === 0 && !live ? /^Not reached: .*$/m.exec(step.text)?.[0] : undefined;
   const w = step.short ? { lede: step.short, rest: (step.body ?? step.text).split(/\n\s*\n/) } : splitText(step.text);
   return why && (step.body || step.short) ? { lede: why, rest: [w.lede, ...w.rest.map((t) => t.replace(why, '').trim()).filter(Boolean)] } : w;
 }
 
 export function card(r: Recording, s: State): string {
   const i = at(r, s), step = r.steps[i]!, L = STAGE_LETTER[step.stage], next = r.steps[i + 1], spans = r.spansNear(i, s.pass, s.layer);
-  const src = step.sources?.[s.source] ?? step.source, { lede, rest } = words(step);
+  const src = step.sources?.[s.source] ?? step.source, { lede, rest } = words(step, r.live);
   let h = `<div class="c-main"><div class="c-pad"><div class="c-where"><span class="sq ${L}" aria-hidden="true">${L}</span>${STAGE_NAME[step.stage]}<span class="pos">${i + 1} / ${r.steps.length}</span></div>`;
   h += `<h2>${esc(step.title)}</h2><span class="sym" title="${esc(src.symbol)}">${esc(src.symbol)}</span>`;
   if (lede) h += `<p class="lede">${inline(lede)}</p>`;

@@ -62,7 +62,7 @@ export function inOut({ r, i, spans }: { r: Recording; i: number; spans: Span[] 
     g += `<text x="${b.x}" y="${b.y + 4 + n * 17}" class="s cap">${k}</text>`;
     for (const row of wrap(signs(v), fitChars({ ...b, w: b.w - 30 }), Math.max(1, Math.floor(fitRows(b) / 2)))) g += line({ ...b, x: b.x + 30 }, n++, row);
   }
-  return g || line(b, 0, 'not in this recording', 's');
+  return g || `<text x="${b.x}" y="${b.y + 4}" class="s">${s.count === 0 ? 'Not reached in this request.' : 'What went in and out is not in this recording.'}</text>`;
 }
 
 function bytesOf(c: At, b: Box): string {
