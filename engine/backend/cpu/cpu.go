@@ -7,6 +7,7 @@ package cpu
 import (
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 
 	"glassbox/engine/backend"
@@ -47,7 +48,9 @@ type Backend struct {
 	many   bool          // the batch is large enough for the mat-mat
 	active int           // workers that take part
 
-	solo, soloNext int // small passes still to be done by one worker; how many the last time
+	solo, soloNext int          // small passes still to be done by one worker; how many the last time
+	mayLeave       bool         // the pass may be left to worker 0
+	leaveAt        atomic.Int32 // step from whose barrier on it is, 0 = none
 }
 
 // worker is what a worker has for itself.

@@ -28,6 +28,7 @@ func (b *Backend) run(batch *backend.Batch, ops *trace.PassOps, from int) {
 	b.batch, b.ops, b.from = batch, ops, from
 	b.many = len(batch.Tokens) >= manyTokens
 	b.active = b.muster()
+	b.mayLeave = b.active > 1 && len(batch.Tokens) <= soloTokens && batch.Tap == nil
 	b.plan()
 	if ops != nil {
 		ops.Reset(len(b.steps), b.active)
@@ -44,13 +45,13 @@ func (b *Backend) run(batch *backend.Batch, ops *trace.PassOps, from int) {
 
 // A small pass is hundreds of ops of a few microseconds. When another program holds a processor, every barrier waits for
 // the worker that is not running, and the team is slower than one worker alone. soloAfter is how many workers may give up
-// spinning in a pass before the next small ones, of up to soloTokens, are done alone: first soloFirst of them, twice as
-// many each time, up to soloMost; then the team tries again.
+// spinning in a pass of up to soloTokens; then worker 0 does the rest of it alone, and the next small passes: first
+// soloFirst of them, twice as many each time, up to soloMost. Then the team tries again.
 const (
 	soloTokens = 16
 	soloAfter  = 8
 	soloFirst  = 4
-	soloMost   = 256
+	soloMost   = 64
 )
 
 // muster returns how many workers take part in the pass.
@@ -68,14 +69,33 @@ func (b *Backend) muster() int {
 // dismiss looks at how a small pass went.
 func (b *Backend) dismiss() {
 	parks := int(b.team.bar.parks.Swap(0))
+	left := b.leaveAt.Swap(0) > 0
 	switch {
-	case b.active == 1 || len(b.batch.Tokens) > soloTokens:
-	case parks > soloAfter:
+	case b.active == 1 && !left || len(b.batch.Tokens) > soloTokens:
+	case parks > soloAfter || left:
 		b.soloNext = min(max(2*b.soloNext, soloFirst), soloMost)
 		b.solo = b.soloNext
 	default:
 		b.soloNext = 0
 	}
+}
+
+// leaves tells, after the barrier of step i, whether worker w leaves the pass to worker 0. All workers find the same: who
+// sees too many give up names the next step, and until its barrier everybody has seen that.
+func (b *Backend) leaves(i, w int) bool {
+	if !b.mayLeave {
+		return false
+	}
+	if at := b.leaveAt.Load(); at > 0 && at <= int32(i) {
+		if w == 0 {
+			b.active = 1
+		}
+		return w > 0
+	}
+	if b.team.bar.parks.Load() > soloAfter {
+		b.leaveAt.CompareAndSwap(0, int32(i+1))
+	}
+	return false
 }
 
 // meet waits for the other workers of the pass.
@@ -95,7 +115,9 @@ func (b *Backend) pass(w int) {
 		case b.ops != nil:
 			start = b.timed(i, w, start)
 		case !s.runOn || b.batch.Tap != nil:
-			b.meet()
+			if b.meet(); b.leaves(i, w) {
+				return
+			}
 		}
 		if b.batch.Tap != nil {
 			start = b.tap(s, w, start)
