@@ -81,7 +81,7 @@ export function sourceHref(src: Source): string | null {
 
 const commitName = (c: string): string => (/^[0-9a-f]{40}$/.test(c) ? c.slice(0, 7) : c);
 
-function sourcePane(step: Step, s: State, L: string): string {
+export function sourcePane(step: Step, s: State, L: string): string {
   const chain = step.sources ?? [], src = chain[s.source] ?? step.source;
   if (!src.path) return `<div class="src"><div class="src-h"><span class="path">no source line in this recording</span></div></div>`;
   const href = sourceHref(src), where = `<b>${esc(src.path.split('/').slice(-2).join('/'))}:${src.line || '?'}</b>`;

@@ -117,15 +117,16 @@ export class Stage implements ViewContext {
     const out = this.$('.outline');
     this.put('outline', `${s.step}/${out.clientHeight}`, out, () => outline(r, s, Math.max(100, out.clientHeight - 2)));
     this.put('head', `${kind.id}/${where}`, this.$('.vhead'), () => this.head(kind.title, r, s));
-    this.put('card', where, this.$('.card'), () => card(r, s));
     this.put('ctl', `${o.playing}/${o.speed}`, this.$('.s-ctl'), () => stripControls(o));
     this.put('end', `${o.byTime}/${o.owner}/${o.letters}`, this.$('.s-end'), () => stripEnd(o));
     const plot = this.$('.s-plot');
     this.put('plot', `${s.step}/${plot.clientWidth}/${plot.clientHeight}/${o.byTime}`, this.$('.s-plot svg'), () => stripPlot(r, s, plot.clientWidth, plot.clientHeight, o.byTime));
     this.mount(kind.id, r);
     this.view?.update();
+    const own = this.view?.card?.() ?? null;
+    this.put('card', own ?? where, this.$('.card'), () => own ?? card(r, s));
     const twin = this.$('.twin');
-    if (!twin.hidden) this.put('twin', `${kind.id}/${where}/${s.win}`, twin, () => tableHtml(this.view!.table()));
+    if (!twin.hidden) this.put('twin', `${kind.id}/${where}/${s.win}/${s.token}/${s.head}/${s.opts}`, twin, () => tableHtml(this.view!.table()));
     if (this.drawn.get('said') !== where) { this.drawn.set('said', where); this.announce(r, s); }
     // reads come after all writes, so that the browser lays out once
     const now = out.querySelector<HTMLElement>('.now');
@@ -141,7 +142,7 @@ export class Stage implements ViewContext {
 
   private strip(s: State): StripOptions {
     const names: Record<Depth, string> = { stage: 'stages', step: 'steps', token: 'passes', layer: 'layers', kernel: 'kernels' };
-    return { byTime: this.ctl.byTime, playing: this.ctl.player.direction, speed: this.ctl.player.speed, owner: names[s.depth], letters: this.ctl.letters };
+    return { byTime: this.ctl.byTime, playing: this.ctl.player.direction, speed: this.ctl.player.speed, owner: this.view?.owner?.() ?? names[s.depth], letters: this.ctl.letters };
   }
 
   /** The zoom line: request > stage > step > pass > layer > kernel, the depth of the arrows underlined. */

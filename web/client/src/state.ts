@@ -1,6 +1,7 @@
 // The playhead: one per tracer, the same in all views. Keys, clicks, links
 // and play end in the functions below, so they lead to the same state.
 // It does not know about the page or the URL.
+import { lastOfPass, passOfPosition, positions } from './position';
 import { STAGES, type Recording } from './recording';
 
 /** How deep the arrows are: request > stage > step > token > layer > kernel. */
@@ -14,6 +15,9 @@ export interface State {
   /** pass index, as in the recording */
   pass: number;
   layer: number;
+  /** position in the sequence while it is not the last of its pass, else -1 */
+  token: number;
+  head: number;
   depth: Depth;
   /** place in the chain of sources of the step, 0 = the step's own line */
   source: number;
@@ -21,9 +25,11 @@ export interface State {
   sel: string;
   /** what a view keeps for itself, for example the window of the timeline */
   win: string;
+  /** choices of the views, as name:value,name:value */
+  opts: string;
 }
 
-export const INITIAL: State = { view: 'request', step: '', pass: 0, layer: 0, depth: 'step', source: 0, sel: '', win: '' };
+export const INITIAL: State = { view: 'request', step: '', pass: 0, layer: 0, token: -1, head: 0, depth: 'step', source: 0, sel: '', win: '', opts: '' };
 
 const clamp = (v: number, lo: number, hi: number): number => Math.max(lo, Math.min(hi, v));
 
@@ -37,7 +43,10 @@ export function fit(r: Recording, s: State): State {
   const depths = depthsAt(r, i, pass, layer);
   const depth = depths.includes(s.depth) ? s.depth : 'step';
   const chain = r.steps[i]?.sources?.length ?? 0;
-  return { ...s, step, pass, layer, depth, source: clamp(s.source, 0, Math.max(0, chain - 1)), sel: s.sel && r.spanIndex.has(s.sel) ? s.sel : '' };
+  const head = clamp(s.head, 0, Math.max(0, (r.file.model.heads ?? 1) - 1));
+  // a move of the pass by anyone takes the position along; the last position of a pass needs no number
+  const own = s.token >= 0 && s.token < positions(r).length && passOfPosition(r, s.token) === pass && s.token !== lastOfPass(r, pass);
+  return { ...s, step, pass, layer, token: own ? s.token : -1, head, depth, source: clamp(s.source, 0, Math.max(0, chain - 1)), sel: s.sel && r.spanIndex.has(s.sel) ? s.sel : '' };
 }
 
 export const at = (r: Recording, s: State): number => r.stepIndex.get(s.step) ?? 0;

@@ -16,6 +16,8 @@ export interface ViewContext {
   readonly motion: boolean;
   set(s: State): void;
   say(text: string): void;
+  /** ask for a new drawing when something changed that is not in the state, such as who owns the arrows */
+  draw(): void;
 }
 
 export interface View {
@@ -23,6 +25,10 @@ export interface View {
   update(): void;
   /** a command of this view; true when it was one */
   command?(id: string): boolean;
+  /** what the step card shows while this view is up, as HTML; null: the step */
+  card?(): string | null;
+  /** who owns the arrows, when it is not the walk */
+  owner?(): string | null;
   /** the same content as a table: for readers, exports and print */
   table(): Table;
   /** the view as a picture of its own, or null where it has none */
