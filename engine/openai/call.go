@@ -60,7 +60,11 @@ func (c *call) readBody() error {
 	}
 	start := trace.Now()
 	_ = c.rc.SetReadDeadline(time.Now().Add(c.s.c.Limits.ReadTimeout)) // a client that stops sending ends here
+	hurry := context.AfterFunc(c.s.closing, func() { _ = c.rc.SetReadDeadline(time.Unix(1, 0)) })
 	body, err := c.readAll()
+	if !hurry() && err != nil {
+		return errShutdown
+	}
 	if err != nil {
 		return err
 	}
@@ -299,7 +303,7 @@ func (c *call) writeJSON(status int, v any) error {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", fmt.Sprint(len(b)))
 	c.sent = true
-	_ = c.rc.SetWriteDeadline(time.Now().Add(c.s.c.Limits.WriteTimeout))
+	c.mayWrite()
 	c.rw.WriteHeader(status)
 	if _, err := c.rw.Write(b); err != nil {
 		return errGone
@@ -309,6 +313,14 @@ func (c *call) writeJSON(status int, v any) error {
 	}
 	_ = c.rc.SetWriteDeadline(time.Time{})
 	return nil
+}
+
+// mayWrite gives the client time to take what is written next: little when the server is stopping.
+func (c *call) mayWrite() {
+	_ = c.rc.SetWriteDeadline(time.Now().Add(c.s.c.Limits.WriteTimeout))
+	if c.s.closing.Err() != nil { // asked after the first call, so that Shutdown's own is not undone
+		_ = c.rc.SetWriteDeadline(time.Now().Add(min(c.s.c.Limits.WriteTimeout, time.Second)))
+	}
 }
 
 // finish ends the request, whatever became of it: the recording is closed after the last byte.

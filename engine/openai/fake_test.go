@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -82,8 +83,7 @@ func (f *fake) Submit(ctx context.Context, r engine.Request) (Answer, error) {
 	a := &fakeAnswer{events: make(chan engine.Event, 10000), prompt: len(r.Tokens)}
 	f.running.Add(1)
 	go func() {
-		defer f.running.Add(-1)
-		for _, ev := range f.say(r) {
+		for _, ev := range slices.Concat(f.say(r), []engine.Event{{Finish: "length"}}) {
 			if f.every > 0 {
 				select {
 				case <-time.After(f.every):
@@ -91,7 +91,11 @@ func (f *fake) Submit(ctx context.Context, r engine.Request) (Answer, error) {
 				}
 			}
 			if ctx.Err() != nil {
-				a.events <- engine.Event{Err: ctx.Err()}
+				ev = engine.Event{Err: ctx.Err()}
+			}
+			if last := ev.Finish != "" || ev.Err != nil; last {
+				f.running.Add(-1) // the slot is free before the last event is out, as in the engine
+				a.events <- ev
 				return
 			}
 			a.events <- ev

@@ -191,6 +191,57 @@ func TestOneOfSeveralFails(t *testing.T) {
 	r.idle()
 }
 
+// A prompt that the engine does not take drops those that it took.
+func TestOneOfSeveralIsRefused(t *testing.T) {
+	r := start(t, endless(time.Millisecond))
+	r.server.c.Engine = &refusing{fake: r.fake, after: 3}
+	began := time.Now()
+	status, _ := r.post(textPath, text("prompt", []any{"a", "b", "c", "d", "e"}))
+	require.Equal(t, 429, status)
+	r.idle()
+	require.Less(t, time.Since(began), 5*time.Second)
+}
+
+type refusing struct {
+	*fake
+	after int
+}
+
+func (f *refusing) Submit(ctx context.Context, r engine.Request) (Answer, error) {
+	if f.after--; f.after < 0 {
+		return nil, engine.ErrQueueFull
+	}
+	return f.fake.Submit(ctx, r)
+}
+
+// Shutdown waits neither for a body that does not come nor for a client that does not read.
+func TestShutdownDoesNotWaitForSlowClients(t *testing.T) {
+	r := start(t, nil)
+	big := strings.Repeat("x", 1<<20)
+	r.fake.say = func(engine.Request) []engine.Event {
+		var evs []engine.Event
+		for range 200 {
+			evs = append(evs, engine.Event{Text: big, Tokens: []engine.TokenLogprob{{ID: 28}}})
+		}
+		return evs
+	}
+	dial := func(head string) {
+		conn, err := net.Dial("tcp", r.http.Listener.Addr().String())
+		require.NoError(t, err)
+		t.Cleanup(func() { conn.Close() })
+		fmt.Fprint(conn, head)
+	}
+	b, err := compact(hi("stream", true))
+	require.NoError(t, err)
+	dial(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{", chatPath))
+	dial(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(b), b))
+	require.Eventually(t, func() bool { r.fake.mu.Lock(); defer r.fake.mu.Unlock(); return len(r.fake.asked) == 1 }, 5*time.Second, time.Millisecond)
+	time.Sleep(50 * time.Millisecond) // the socket's buffers fill up
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	require.NoError(t, r.server.Shutdown(ctx))
+}
+
 func TestShutdown(t *testing.T) {
 	r := start(t, endless(2*time.Millisecond))
 	stream := r.send("POST", chatPath, hi("stream", true))

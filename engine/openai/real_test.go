@@ -130,14 +130,20 @@ func TestStreamedAndWholeAgree(t *testing.T) {
 
 func TestLimitsOfTheContext(t *testing.T) {
 	r := realServer(t, nil)
-	for name, body := range map[string]object{
-		"a limit above the context": hi("max_tokens", 201), "a huge limit": hi("max_tokens", 1<<40),
-		"a long prompt": hi("messages", []any{object{"role": "user", "content": fmt.Sprint(make([]int, 200))}}),
+	long := fmt.Sprint(make([]int, 200))
+	for name, c := range map[string]struct {
+		path, param string
+		body        object
+	}{
+		"a limit above the context": {chatPath, "max_tokens", hi("max_tokens", 201)}, "a huge limit": {chatPath, "max_tokens", hi("max_tokens", 1<<40)},
+		"a long chat":   {chatPath, "messages", hi("messages", []any{object{"role": "user", "content": long}})},
+		"a long prompt": {textPath, "prompt", text("prompt", long)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			status, answer := r.post(chatPath, body)
+			status, answer := r.post(c.path, c.body)
 			require.Equal(t, 400, status)
-			require.Equal(t, "context_length_exceeded", at(t, parse(t, answer), "error", "code"))
+			e := at(t, parse(t, answer), "error").(object)
+			require.Equal(t, []any{"context_length_exceeded", c.param}, []any{e["code"], e["param"]})
 		})
 	}
 	status, answer := r.post(textPath, text("model", "tiny", "prompt", ""))

@@ -228,7 +228,7 @@ func (r *reply) push() error {
 func (r *reply) write() error {
 	m := r.c.w.Begin(trace.StepWrite)
 	defer m.End()
-	_ = r.c.rc.SetWriteDeadline(time.Now().Add(r.c.s.c.Limits.WriteTimeout))
+	r.c.mayWrite()
 	n, err := r.c.rw.Write(r.event)
 	if m.On() {
 		m.Set("in", shorten(strings.TrimRight(string(r.event), "\n"), 400))

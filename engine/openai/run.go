@@ -15,8 +15,9 @@ type generation struct {
 	j       *job
 	ctx     context.Context
 	choices []*choice
-	merged  chan taken // several prompts: the events of all, in the order in which they come
-	open    int        // answers that have not ended
+	merged  chan taken    // several prompts: the events of all, in the order in which they come
+	given   chan struct{} // closed when merged is not read any more
+	open    int           // answers that have not ended
 }
 
 // choice is the answer to one prompt.
@@ -50,14 +51,35 @@ func (s *Server) generate(j *job) error {
 	ctx, cancel := j.c.context()
 	g.ctx = ctx
 	defer g.end(cancel)
+	// A client that does not read must not hold up a server that stops.
+	hurry := context.AfterFunc(s.closing, func() { j.c.mayWrite() })
+	defer hurry()
 	if err := g.submit(); err != nil {
-		return err
+		return named(err, j)
 	}
 	r := newReply(g)
 	if j.stream {
 		return r.events()
 	}
 	return r.whole()
+}
+
+// named says which parameter of the request is too much for the context.
+func named(err error, j *job) error {
+	var c *engine.ContextError
+	if !errors.As(err, &c) || c.Prompt == 0 {
+		return err
+	}
+	e := explain(err)
+	switch {
+	case c.Prompt < c.Context:
+		e.Param = "max_tokens"
+	case j.chat:
+		e.Param = "messages"
+	default:
+		e.Param = "prompt"
+	}
+	return e
 }
 
 // submit hands every prompt to the engine.
@@ -83,7 +105,7 @@ func (g *generation) submit() error {
 	}
 	j.c.facts.choices = len(g.choices)
 	if len(g.choices) > 1 {
-		g.merged = make(chan taken)
+		g.merged, g.given = make(chan taken), make(chan struct{})
 		for _, ch := range g.choices {
 			go g.forward(ch)
 		}
@@ -95,7 +117,11 @@ func (g *generation) submit() error {
 func (g *generation) forward(ch *choice) {
 	for {
 		ev, err := ch.answer.Next(context.Background())
-		g.merged <- taken{ch, ev, err}
+		select {
+		case g.merged <- taken{ch, ev, err}:
+		case <-g.given:
+			return
+		}
 		if err != nil || ev.Finish != "" || ev.Err != nil {
 			return
 		}
@@ -104,6 +130,9 @@ func (g *generation) forward(ch *choice) {
 
 // next waits for an event, at most for the time given: then the error is errQuiet. Any other error ends the request.
 func (g *generation) next(wait time.Duration) (*choice, engine.Event, error) {
+	if err := g.ctx.Err(); err != nil { // also while events wait: nobody wants them
+		return nil, engine.Event{}, g.cause(err)
+	}
 	var t taken
 	if g.merged == nil {
 		ctx, cancel := context.WithTimeout(g.ctx, wait)
@@ -181,23 +210,29 @@ func (g *generation) end(cancel context.CancelCauseFunc) {
 	cancel(nil)
 	ctx, stop := context.WithTimeout(context.Background(), drainTime)
 	defer stop()
-	for g.open > 0 {
-		t := taken{}
-		if g.merged == nil {
-			t.ch = g.choices[0]
-			t.ev, t.err = t.ch.answer.Next(ctx)
-		} else {
-			select {
-			case t = <-g.merged:
-			case <-ctx.Done():
-				t.err = ctx.Err()
+	if g.merged == nil {
+		for _, ch := range g.choices {
+			for !ch.ended {
+				ev, err := ch.answer.Next(ctx)
+				g.settle(taken{ch, ev, err})
 			}
 		}
-		switch {
-		case t.err != nil && (t.ch == nil || g.merged == nil):
+		return
+	}
+	defer close(g.given)
+	for g.open > 0 {
+		select {
+		case t := <-g.merged:
+			g.settle(t)
+		case <-ctx.Done():
 			return
-		case t.err != nil || t.ev.Finish != "" || t.ev.Err != nil:
-			g.close(t.ch)
 		}
+	}
+}
+
+// settle closes an answer that has ended.
+func (g *generation) settle(t taken) {
+	if t.err != nil || t.ev.Finish != "" || t.ev.Err != nil {
+		g.close(t.ch)
 	}
 }

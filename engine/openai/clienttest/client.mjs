@@ -68,7 +68,7 @@ const parts = {
     assert.match(e.message, /0 to 2/);
     assert.equal(e.type, "invalid_request_error");
     await fails(OpenAI.BadRequestError, 400, "unsupported_value", "response_format", { response_format: { type: "json_object" } });
-    await fails(OpenAI.BadRequestError, 400, "context_length_exceeded", null, { max_tokens: 1e6, stream: true });
+    await fails(OpenAI.BadRequestError, 400, "context_length_exceeded", "max_tokens", { max_tokens: 1e6, stream: true });
     await fails(OpenAI.NotFoundError, 404, "model_not_found", "model", { model: "gpt-4" });
     client = new OpenAI({ baseURL, apiKey: "wrong", maxRetries: 0 });
     await fails(OpenAI.AuthenticationError, 401, "invalid_api_key", null, {});

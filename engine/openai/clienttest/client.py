@@ -72,7 +72,7 @@ def errors():
     assert "0 to 2" in e.message and e.type == "invalid_request_error"
     fails(openai.BadRequestError, 400, "unsupported_parameter", "tools", tools=[{"type": "function", "function": {"name": "f"}}])
     fails(openai.BadRequestError, 400, "unsupported_value", "n", n=2)
-    fails(openai.BadRequestError, 400, "context_length_exceeded", max_tokens=10**6, stream=True)
+    fails(openai.BadRequestError, 400, "context_length_exceeded", "max_tokens", max_tokens=10**6, stream=True)
     fails(openai.NotFoundError, 404, "model_not_found", "model", model="gpt-4")
     global client
     client = client.with_options(api_key="wrong")

@@ -173,7 +173,7 @@ func (p Prompt) MarshalJSON() ([]byte, error) {
 	switch {
 	case len(p.Texts) == 1:
 		return json.Marshal(p.Texts[0])
-	case len(p.IDs) == 1:
+	case len(p.IDs) == 1 && len(p.IDs[0]) > 0: // [] would be no prompt
 		return json.Marshal(p.IDs[0])
 	case p.IDs != nil:
 		return json.Marshal(p.IDs)
