@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
+	"glassbox/engine/capture"
 	"glassbox/engine/sample"
 	"glassbox/engine/sched"
 	"glassbox/engine/token"
@@ -26,6 +28,7 @@ type answer struct {
 	stop      *stopMatcher
 	submitted int64
 	raw       []float32 // copy of the logits, where log-probabilities are asked for
+	capture   *capture.Session
 }
 
 // deliver takes the logits of the sequence's last token through the sampler and onto the stream. A sequence whose answer
@@ -36,6 +39,9 @@ func (e *Engine) deliver(a *answer, logits []float32) {
 	if a.req.Logprobs >= 0 {
 		a.raw = append(a.raw[:0], logits...)
 	}
+	if a.capture != nil {
+		a.capture.First(logits)
+	}
 	id := a.sampler.Next(logits, w)
 	lp := e.append(a, id, w)
 	text := e.detokenize(a, id, w)
@@ -45,7 +51,11 @@ func (e *Engine) deliver(a *answer, logits []float32) {
 		return
 	}
 	e.sched.Finish(a.seq) // before the stream ends: whoever reads the end may close the recording
-	a.finish(Event{Finish: finish})
+	if a.capture == nil || !a.capture.Captures() {
+		a.finish(Event{Finish: finish})
+		return
+	}
+	e.work = append(e.work, &work{a: a, finish: finish, ids: slices.Clone(a.seq.Tokens[a.seq.Prompt:])})
 }
 
 // append makes the token part of the sequence: the next pass reads it.

@@ -16,6 +16,7 @@ import (
 	"glassbox/engine/backend"
 	"glassbox/engine/backend/cpu"
 	"glassbox/engine/backend/ref"
+	"glassbox/engine/capture"
 	"glassbox/engine/exec"
 	"glassbox/engine/gguf"
 	"glassbox/engine/kv"
@@ -34,6 +35,7 @@ type Options struct {
 	Queue    int    // requests that may wait; default 256
 	KVTokens int    // positions the KV cache holds in all; default one full context, or 2048 a slot if that is more
 	Budget   int    // most tokens of a pass; default 512
+	Captures int64  // bytes that the captures of a request may take; default capture.Limit
 }
 
 // backends by name. A backend is one line here.
@@ -57,7 +59,9 @@ type Engine struct {
 	submit chan *answer
 	ctx    context.Context // ends when Close is called
 	cancel context.CancelFunc
-	done   chan struct{} // closed when the loop has ended
+	done   chan struct{}  // closed when the loop has ended
+	work   []*work        // captures of answers that are over; of the loop
+	apart  sync.WaitGroup // captures that need the backend no more
 	once   sync.Once
 	stats  stats
 }
@@ -100,7 +104,7 @@ func Open(f *gguf.File, o Options) (*Engine, error) {
 	if !ok {
 		return nil, fmt.Errorf("backend: wanted %s, found %q", strings.Join([]string{"cpu", "ref"}, " or "), o.Backend)
 	}
-	bo := backend.Options{Threads: o.Threads, MaxTokens: o.Budget, MaxOut: o.Slots, MaxScores: maxScores, Pages: kv.PagesFor(o.KVTokens), Features: o.Features}
+	bo := backend.Options{Threads: o.Threads, MaxTokens: o.Budget, MaxOut: max(o.Slots, headRows), MaxScores: maxScores, Pages: kv.PagesFor(o.KVTokens), Features: o.Features}
 	be, err := open(m.Graph, bo)
 	if err != nil {
 		return nil, err
@@ -131,6 +135,9 @@ func (o *Options) fill(m *model.Model) error {
 	set(&o.Queue, 256)
 	set(&o.KVTokens, max(o.Context, 2048*o.Slots))
 	set(&o.Budget, 512)
+	if o.Captures == 0 {
+		o.Captures = capture.Limit
+	}
 	for _, r := range []struct {
 		name         string
 		v, low, high int
@@ -150,6 +157,7 @@ func (e *Engine) Close() error {
 	e.once.Do(func() {
 		e.cancel()
 		<-e.done
+		e.apart.Wait()
 		err = e.be.Close()
 	})
 	return err

@@ -13,7 +13,7 @@ import (
 func (e *Engine) loop() {
 	defer close(e.done)
 	for e.ctx.Err() == nil {
-		if e.sched.Idle() {
+		if e.sched.Idle() && len(e.work) == 0 {
 			select {
 			case a := <-e.submit:
 				e.take(a)
@@ -27,9 +27,11 @@ func (e *Engine) loop() {
 		if items := e.sched.Plan(); len(items) > 0 {
 			e.pass(items)
 		}
+		e.workOut()
 		e.count()
 	}
 	e.drain()
+	e.dropWork(func(*work) error { return ErrClosed })
 	e.sched.All(func(q *sched.Sequence) { e.fail(q.Owner.(*answer), ErrClosed) })
 }
 
@@ -74,6 +76,7 @@ func (e *Engine) dropGone() {
 			e.fail(a, a.ctx.Err())
 		}
 	})
+	e.dropWork(func(w *work) error { return w.a.ctx.Err() })
 }
 
 // fail takes a request out and ends its stream with an error.
@@ -102,6 +105,10 @@ func (e *Engine) pass(items []sched.Item) {
 			continue
 		}
 		a := it.Seq.Owner.(*answer)
+		if a.measured() {
+			row++
+			continue
+		}
 		err := guard("delivery", func() error { e.deliver(a, e.run.Logits(row)); return nil })
 		row++
 		if err != nil {

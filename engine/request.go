@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"glassbox/engine/capture"
 	"glassbox/engine/sample"
 	"glassbox/engine/sched"
 	"glassbox/trace"
@@ -16,10 +17,11 @@ type Request struct {
 	Tokens    []int // prompt ids
 	MaxTokens int   // most tokens of the answer; 0 = as many as the context holds
 	Sampling  sample.Params
-	Stop      []string // the answer ends before the first of these texts
-	Logprobs  int      // -1 = none; else log-probabilities of the token and of this many likeliest
-	IgnoreEOS bool     // go on past the end-of-turn token, for benchmarks
-	Trace     *trace.Recorder
+	Stop      []string         // the answer ends before the first of these texts
+	Logprobs  int              // -1 = none; else log-probabilities of the token and of this many likeliest
+	IgnoreEOS bool             // go on past the end-of-turn token, for benchmarks
+	Ablate    capture.Ablation // parts of the model that are switched off for this request
+	Trace     *trace.Recorder  // what is captured is in its Capture; the arrays are attached to it before the stream ends
 }
 
 // ContextError is a prompt that leaves no room for an answer.
@@ -103,7 +105,7 @@ func (s *Stream) Usage() Usage {
 }
 
 // Submit checks a request and hands it to the loop. When ctx ends, the request is dropped wherever it is. Errors:
-// *ContextError, *TokenError, *sample.ParamError, ErrQueueFull, ErrClosed.
+// *ContextError, *TokenError, *sample.ParamError, *capture.SizeError, ErrQueueFull, ErrClosed.
 func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) {
 	w := r.Trace.Writer(trace.LaneHTTP)
 	if err := e.fit(&r, w); err != nil {
@@ -159,6 +161,9 @@ func (e *Engine) sequence(ctx context.Context, r Request, w *trace.Writer) (*ans
 	a.sampler = sample.New(r.Sampling, ids)
 	a.detok = e.tok.NewDetokenizer(detokOptions)
 	a.stop = newStopMatcher(r.Stop)
+	if err := e.session(a); err != nil {
+		return nil, err
+	}
 	if m.On() {
 		m.Set("in", fmt.Sprintf("%d ids", len(ids)))
 		m.Set("out", fmt.Sprintf("a sequence; %s", samplingNote(&r)))

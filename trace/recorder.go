@@ -60,6 +60,7 @@ type Facts struct {
 	Text        string
 	Finish      string // "stop", "length", "cancelled", "error"
 	Err         string
+	CaptureNs   int64 // ns after the last token in which captured rows were worked on, before the answer's end was told
 	Done        bool
 }
 
@@ -82,6 +83,7 @@ type Recorder struct {
 
 	mu      sync.Mutex
 	facts   Facts
+	arrays  []Array
 	sent    int // output tokens already drained
 	done    chan struct{}
 	endOnce sync.Once

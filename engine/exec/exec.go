@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"glassbox/engine/backend"
+	"glassbox/engine/capture"
 	"glassbox/engine/graph"
 	"glassbox/engine/sched"
 	"glassbox/trace"
@@ -20,15 +21,35 @@ type Runner struct {
 	batch backend.Batch
 	ops   trace.PassOps
 	marks []trace.Mark // open spans of the traced sequences, scratch
+
+	taps  []tap // of the sequences whose values are looked at
+	tapNs int64 // spent on that in the pass
+	tapFn func(n *graph.Node, row func(graph.Buf, int) []float32)
+}
+
+// Captured is an owner of a sequence whose values may be looked at or changed while a pass runs.
+type Captured interface {
+	Capture() *capture.Session // nil: not this one
+}
+
+// tap is where a session's rows are.
+type tap struct {
+	s  *capture.Session
+	at capture.Rows
 }
 
 // New returns a runner for a graph that the backend was opened with.
-func New(g *graph.Graph, be backend.Backend) *Runner { return &Runner{g: g, be: be} }
+func New(g *graph.Graph, be backend.Backend) *Runner {
+	r := &Runner{g: g, be: be}
+	r.tapFn = r.node
+	return r
+}
 
 // Run computes the items in one pass. Row i of Logits then belongs to the i-th item that has Logits set. An error means
 // that the batch was refused and nothing was computed.
 func (r *Runner) Run(items []sched.Item) error {
 	r.fill(items)
+	r.look(items)
 	traced := false
 	for _, it := range items {
 		traced = traced || it.Seq.Trace.On()
@@ -41,6 +62,40 @@ func (r *Runner) Run(items []sched.Item) error {
 
 // Logits returns row i of the last pass: vocab floats, valid until the next, the caller may write to it.
 func (r *Runner) Logits(i int) []float32 { return r.be.Logits(i) }
+
+// Head is the backend's: between two passes, after the last one's logits were read.
+func (r *Runner) Head(x [][]float32, out func(i int, logits []float32)) error {
+	return r.be.Head(x, out)
+}
+
+// look finds the sequences that something is captured of, or changed in. Without any, no op of the pass is tapped.
+func (r *Runner) look(items []sched.Item) {
+	r.taps, r.tapNs, r.batch.Tap = r.taps[:0], 0, nil
+	first, out := 0, 0
+	for _, it := range items {
+		at := capture.Rows{First: first, From: it.From, N: it.N, Out: -1}
+		first += it.N
+		if it.Logits {
+			at.Out = out
+			out++
+		}
+		if o, ok := it.Seq.Owner.(Captured); ok {
+			if s := o.Capture(); s != nil {
+				s.Begin(it.Kind(), it.Seq.Passes, at)
+				r.taps, r.batch.Tap = append(r.taps, tap{s, at}), r.tapFn
+			}
+		}
+	}
+}
+
+// node is called after each op, with the workers at rest.
+func (r *Runner) node(n *graph.Node, row func(graph.Buf, int) []float32) {
+	start := trace.Now()
+	for _, t := range r.taps {
+		t.s.Node(n, row, t.at)
+	}
+	r.tapNs += trace.Now() - start
+}
 
 // fill lays the items' tokens out in a batch.
 func (r *Runner) fill(items []sched.Item) {
@@ -80,7 +135,7 @@ func (r *Runner) timed(items []sched.Item) error {
 	end := trace.Now()
 	pass := trace.Pass{Batch: len(r.batch.Tokens), Requests: len(items), Start: start}
 	first, last := r.ops.Ops[0], r.ops.Ops[len(r.ops.Ops)-1]
-	pass.Dur = last.Start + last.Dur - start
+	pass.Dur, pass.Capture = last.Start+last.Dur-start, r.tapNs
 	for _, it := range items {
 		w := it.Seq.Trace
 		if !w.On() {

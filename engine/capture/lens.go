@@ -1,0 +1,311 @@
+package capture
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"glassbox/engine/graph"
+	"glassbox/trace"
+)
+
+const (
+	lensRanks  = 5  // words kept of each row
+	closeWords = 10 // words of the close-up
+	closeRows  = 5  // before the last layer but one, and after attention and after feed-forward of the last two
+)
+
+// HeadFunc is backend.Backend.Head.
+type HeadFunc func(x [][]float32, out func(i int, logits []float32)) error
+
+// lens keeps the residual stream while passes run, and afterwards reads it with the model's own last norm and head (the
+// logit lens: nostalgebraist 2020). Each row is normed for itself.
+type lens struct {
+	g             *graph.Graph
+	prompt        int
+	layers, width int
+	vocab, ranks  int
+	rows          [][]float32 // by position: 2*layers rows: row 2i after attention of layer i, row 2i+1 after its feed-forward
+	parts         parts
+	replaced      []bool // by layer: all of attention's branch is replaced, the heads do not reach the stream
+	rest          []bool // by layer: attention's branch is more than its heads: it is replaced, or has a bias
+
+	next    int // rows projected so far, in the order of at
+	read    []reading
+	words   []int32   // of the close-up
+	close   []float32 // stage x word
+	chosen  []float32 // logits of the answer's tokens
+	second  []int32   // the best word beside it
+	seconds []float32 // its logit
+}
+
+// reading is what a row of the stream says.
+type reading struct {
+	ids      []int32 // best first
+	logprobs []float32
+	entropy  float32 // nats
+	rank     int32   // of the final answer of the position, 1 = it leads
+}
+
+func newLens(g *graph.Graph, e *editor, prompt int) *lens {
+	l := &lens{g: g, prompt: prompt, layers: g.Layers, vocab: g.Vocab, replaced: make([]bool, g.Layers), rest: make([]bool, g.Layers)}
+	l.ranks = min(lensRanks, l.vocab)
+	for _, n := range g.Nodes {
+		if n.Op == trace.OpEmbed {
+			l.width = g.Bufs[n.Out].Width
+		}
+		if n.Op == trace.OpAttnOut {
+			l.replaced[n.Layer] = e.branch(g, n)
+			l.rest[n.Layer] = n.Bias != nil || l.replaced[n.Layer]
+		}
+	}
+	l.parts = newParts(g, l.width)
+	return l
+}
+
+// node copies rows of the stream, and what was written to it at positions that a token was drawn from.
+func (l *lens) node(n *graph.Node, row func(graph.Buf, int) []float32, at Rows) {
+	k := -1
+	switch n.Op {
+	case trace.OpAttnResidual:
+		k = 2 * n.Layer
+	case trace.OpFFNResidual:
+		k = 2*n.Layer + 1
+	case trace.OpEmbed, trace.OpMix, trace.OpAttnOut, trace.OpDown:
+		for i := max(0, l.prompt-1-at.From); i < at.N; i++ {
+			l.parts.put(n, at.From+i-(l.prompt-1), row(n.Out, at.First+i), l.replaced)
+		}
+		return
+	default:
+		return
+	}
+	for i := range at.N {
+		pos := at.From + i
+		l.rows = grow(l.rows, pos, 2*l.layers*l.width)
+		copy(l.stream(k, pos), row(n.Out, at.First+i))
+	}
+}
+
+// stream returns row k of a position.
+func (l *lens) stream(k, pos int) []float32 { return l.rows[pos][k*l.width : (k+1)*l.width] }
+
+// count returns how many rows are to be projected; when there are two layers, the first row of the close-up is none of
+// the lens.
+func (l *lens) count() int {
+	n := 2 * l.layers * len(l.rows)
+	if l.layers == 2 {
+		n++
+	}
+	return n
+}
+
+// at returns the i-th row to project: first the last rows of all positions, which say what the final answer is. k is -1
+// for the embedding of the close-up's position.
+func (l *lens) at(i int) (k, pos int, x []float32) {
+	n := len(l.rows)
+	switch {
+	case i < n:
+		k, pos = 2*l.layers-1, i
+	case i < 2*l.layers*n:
+		k, pos = i/n-1, i%n
+	default:
+		return -1, l.prompt - 1, l.parts.embed(0)
+	}
+	return k, pos, l.stream(k, pos)
+}
+
+// Project takes up to n more rows of the lens through the head, and tells whether all are done. answer are the ids of the
+// answer's tokens, the same each time.
+func (s *Session) Project(head HeadFunc, answer []int32, n int) (done bool, err error) {
+	l := s.lens
+	if l == nil {
+		return true, nil
+	}
+	if l.read == nil {
+		l.begin(answer)
+	}
+	last := l.count()
+	if l.next < len(l.rows) {
+		last = len(l.rows) // the others are read against these
+	}
+	n = min(n, last-l.next)
+	x := make([][]float32, n)
+	for i := range x {
+		_, _, x[i] = l.at(l.next + i)
+	}
+	for len(s.buf) < n {
+		s.buf = append(s.buf, make([]float32, l.vocab))
+	}
+	if err := head(x, func(i int, logits []float32) { copy(s.buf[i], logits) }); err != nil {
+		return false, err
+	}
+	parallel(n, func(i int) { l.look(l.next+i, s.buf[i], answer) })
+	l.next += n
+	if l.next < l.count() {
+		return false, nil
+	}
+	s.buf = nil
+	return true, nil
+}
+
+// begin makes room for what the rows say.
+func (l *lens) begin(answer []int32) {
+	l.read = make([]reading, 2*l.layers*len(l.rows))
+	l.chosen, l.second, l.seconds = make([]float32, len(answer)), make([]int32, len(answer)), make([]float32, len(answer))
+	if l.layers >= 2 {
+		l.close = make([]float32, closeRows*min(closeWords, l.vocab))
+	}
+}
+
+// look reads the logits of the i-th row.
+func (l *lens) look(i int, logits []float32, answer []int32) {
+	k, pos, _ := l.at(i)
+	final, t := k == 2*l.layers-1, pos-(l.prompt-1)
+	if k >= 0 {
+		r := reading{}
+		r.ids = leaders(logits, l.ranks)
+		said := r.ids[0]
+		if !final {
+			said = l.read[(2*l.layers-1)*len(l.rows)+pos].ids[0]
+		}
+		r.logprobs, r.entropy, r.rank = measure(logits, r.ids, said)
+		l.read[k*len(l.rows)+pos] = r
+	}
+	if final && t >= 0 && t < len(answer) {
+		l.verdict(t, logits, answer[t])
+	}
+	if t == 0 && l.close != nil {
+		l.closeUp(k, logits)
+	}
+}
+
+// verdict keeps the logit of the word that was said, and the best word beside it.
+func (l *lens) verdict(t int, logits []float32, said int32) {
+	l.chosen[t] = logits[said]
+	for _, id := range leaders(logits, min(2, l.vocab)) {
+		if id != said {
+			l.second[t], l.seconds[t] = id, logits[id]
+			return
+		}
+	}
+}
+
+// closeUp keeps the logits of the leading words after row k of the first token's position.
+func (l *lens) closeUp(k int, logits []float32) {
+	stage := k - (2*l.layers - closeRows)
+	if k == 2*l.layers-1 {
+		l.words = leaders(logits, min(closeWords, l.vocab))
+	}
+	if stage < 0 {
+		return
+	}
+	for j, id := range l.words {
+		l.close[stage*len(l.words)+j] = logits[id]
+	}
+}
+
+// leaders returns the n best ids, best first; of equal ones the lower id comes first.
+func leaders(logits []float32, n int) []int32 {
+	ids := make([]int32, 0, n+1)
+	for i, v := range logits {
+		if len(ids) == n && v <= logits[ids[n-1]] {
+			continue
+		}
+		at := len(ids)
+		for at > 0 && v > logits[ids[at-1]] {
+			at--
+		}
+		ids = slices.Insert(ids, at, int32(i))
+		ids = ids[:min(len(ids), n)]
+	}
+	return ids
+}
+
+// measure returns the log-probabilities of ids, computed as the answer's own are (sum of exponentials in float64), the
+// entropy in nats, and the rank of a word, 1 for the best.
+func measure(logits []float32, ids []int32, word int32) (logprobs []float32, entropy float32, rank int32) {
+	most, own := logits[ids[0]], logits[word]
+	sum, weighted := 0.0, 0.0
+	rank = 1
+	for i, v := range logits {
+		d := float64(v - most)
+		e := math.Exp(d)
+		sum += e
+		weighted += e * d
+		if v > own || v == own && int32(i) < word {
+			rank++
+		}
+	}
+	lse := float64(most) + math.Log(sum)
+	logprobs = make([]float32, len(ids))
+	for j, id := range ids {
+		logprobs[j] = float32(float64(logits[id]) - lse)
+	}
+	return logprobs, float32(math.Log(sum) - weighted/sum), rank
+}
+
+// arrays returns what the rows say.
+func (l *lens) arrays() []trace.Array {
+	n := len(l.rows)
+	row := []string{"layer", "position"}
+	var out []trace.Array
+	for half, name := range []string{"lens_mid", "lens"} {
+		ids, lps := make([]int32, 0, l.layers*n*l.ranks), make([]float32, 0, l.layers*n*l.ranks)
+		entropy, rank := make([]float32, 0, l.layers*n), make([]int32, 0, l.layers*n)
+		for i := range l.layers {
+			for _, r := range l.read[(2*i+half)*n : (2*i+half+1)*n] {
+				ids, lps = append(ids, r.ids...), append(lps, r.logprobs...)
+				entropy, rank = append(entropy, r.entropy), append(rank, r.rank)
+			}
+		}
+		where := [...]string{"the residual after attention and before feed-forward of each layer", "the residual after each block; the last row is the model's real output"}[half]
+		deep, ranked := []int{l.layers, n, l.ranks}, append(slices.Clone(row), "rank")
+		out = append(out,
+			trace.Array{Name: name + "_ids", Shape: deep, Axes: ranked, Data: ids, Meaning: "leading words of " + where + ", normed for itself by the last norm, then the head"},
+			trace.Array{Name: name + "_logprob", Shape: deep, Axes: ranked, Data: lps, Meaning: "log-probabilities of " + name + "_ids"},
+			trace.Array{Name: name + "_entropy", Shape: deep[:2], Axes: row, Data: entropy, Meaning: "entropy in nats of the words of " + where},
+			trace.Array{Name: name + "_rank", Shape: deep[:2], Axes: row, Data: rank, Meaning: "rank of the position's final answer among the words of " + where + "; 1 = it leads"})
+	}
+	if l.close != nil {
+		out = append(out,
+			trace.Array{Name: "lens_close_ids", Shape: []int{len(l.words)}, Axes: []string{"word"}, Data: l.words, Meaning: "the leading words of the first output token"},
+			trace.Array{Name: "lens_close", Shape: []int{closeRows, len(l.words)}, Axes: []string{"stage", "word"}, Data: l.close,
+				Names:   l.stages(),
+				Meaning: "logits of lens_close_ids from the residual before the last layer but one, then after attention and after feed-forward of the last two layers"})
+	}
+	return out
+}
+
+// stages names the rows of the close-up.
+func (l *lens) stages() []string {
+	a, b := Part{Layer: l.layers - 2, Kind: Layer}.String(), Part{Layer: l.layers - 1, Kind: Layer}.String()
+	return []string{"before " + a, a + ".attn", a + ".ffn", b + ".attn", b + ".ffn"}
+}
+
+// parallel calls f for every i below n, on all processors. A panic of f is one of the caller.
+func parallel(n int, f func(i int)) {
+	var next atomic.Int64
+	var broke atomic.Value
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			defer func() {
+				if p := recover(); p != nil {
+					broke.Store(fmt.Sprint(p))
+				}
+			}()
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		}()
+	}
+	wg.Wait()
+	if p := broke.Load(); p != nil {
+		panic(p)
+	}
+}
