@@ -1,0 +1,52 @@
+// Package pages holds the pages of the site as templ components. They get plain structs of web/view and write HTML without
+// scripts or styles in it, as the content security policy wants.
+//
+// It does not know about recordings, HTTP or where the data comes from.
+package pages
+
+// Page is what every page has.
+type Page struct {
+	Title       string
+	Description string
+	Here        string              // which entry of the navigation is this page: traces, docs
+	Asset       func(string) string // the address of a static file
+	Preload     string              // a recording that the page will ask for
+}
+
+// HomeData is the first page.
+type HomeData struct {
+	Src, Open string // of the recording that is drawn; "" = there is none
+	Prompt    string
+	Model     string // id to ask for; "" = the server's only one
+	Builtin   bool   // the drawn recording is of the model inside the binary
+}
+
+// TracerData is a page that is one tracer.
+type TracerData struct {
+	ID, Src string
+	Live    bool // Src is not there yet; ID "" = whichever request comes next
+	Embed   bool // inside a frame of another page
+}
+
+// DocsData is a page of the documentation.
+type DocsData struct {
+	Name     string
+	HTML     string // made from our own Markdown, raw HTML left out
+	Contents []DocsLink
+	Keys     bool // the table of keys is on it
+}
+
+// DocsLink is an entry in the list of the documentation.
+type DocsLink struct{ Name, Title, About string }
+
+// ErrorData is what went wrong, and a way on.
+type ErrorData struct {
+	Status  int
+	Title   string
+	Text    string
+	Detail  string
+	Actions []Action
+}
+
+// Action is a link out of an error.
+type Action struct{ Href, Text string }

@@ -1,0 +1,107 @@
+// Package web serves the site: the pages, the recordings that the server holds and those that ship, and the live channel.
+//
+// Read web.go for the routes, guard.go for who may call them, static.go and shipped.go for what is inside the binary,
+// api.go for recordings, pages.go and docs.go for pages. The engine's own API is mounted beside this handler by the one
+// who makes both; pages reach it over HTTP like any other client.
+//
+// It does not know about the engine, how a request is served, or where a recording comes from.
+package web
+
+import (
+	"context"
+	"io/fs"
+	"net/http"
+	"sync"
+
+	"glassbox/docs"
+	"glassbox/static"
+	"glassbox/steps"
+	"glassbox/trace/file"
+	"glassbox/web/live"
+)
+
+// Store holds the recordings of this server; *file.Store is one.
+type Store interface {
+	List() []file.Summary
+	Get(id string) (*file.Recording, error)
+	Wait(ctx context.Context, id string) (*file.Recording, error)
+	Delete(id string) error
+}
+
+// Config is what a Server is made of. Store and Hub are needed.
+type Config struct {
+	Store     Store
+	Hub       *live.Hub        // the sink of the store
+	Catalogue *steps.Catalogue // nil: /api/catalogue is empty
+
+	Model   file.Model  // what the engine runs
+	Device  file.Device // on what
+	Engine  file.Engine // who
+	ModelID string      // asked for by the prompt box; "" = the engine's default
+	Builtin bool        // the model is the one inside the binary
+
+	// Hosts are the names, without port, under which a browser may call. Loopback names and IP addresses always may, and "*"
+	// lets every name. Without it a page elsewhere could point its own name at this server and read the recordings.
+	Hosts []string
+
+	Static fs.FS // nil: package static
+	Docs   fs.FS // nil: package docs
+}
+
+// Server is an http.Handler for everything that is not the engine's API.
+type Server struct {
+	c       Config
+	mux     *http.ServeMux
+	assets  assets
+	shipped shipped
+	docs    func() []doc
+}
+
+// New returns a server. Nothing is read or computed before it is asked for.
+func New(c Config) *Server {
+	if c.Static == nil {
+		c.Static = static.Files
+	}
+	if c.Docs == nil {
+		c.Docs = docs.Files
+	}
+	s := &Server{c: c, assets: assets{fs: c.Static}, shipped: shipped{fs: c.Static}}
+	s.docs = sync.OnceValue(s.readDocs)
+	s.mux = http.NewServeMux()
+	for pattern, f := range map[string]http.HandlerFunc{
+		"GET /{$}":                    s.home,
+		"GET /traces":                 s.traces,
+		"POST /traces/{id}/delete":    s.deleteForm,
+		"GET /trace/{id}":             s.tracer,
+		"GET /trace/{id}/print":       s.walk,
+		"GET /embed/{id}":             s.embed,
+		"GET /live":                   s.livePage,
+		"GET /docs":                   s.toDocs,
+		"GET /docs/{name...}":         s.docsPage,
+		"GET /static/{path...}":       s.static,
+		"GET /favicon.ico":            s.favicon,
+		"GET /api/traces":             s.apiList,
+		"GET /api/traces/{name}":      s.apiTrace,
+		"DELETE /api/traces/{name}":   s.apiDelete,
+		"GET /api/live":               s.apiLive,
+		"GET /api/catalogue/{engine}": s.apiCatalogue,
+		"/":                           s.notFound,
+	} {
+		s.mux.HandleFunc(pattern, f)
+	}
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	headers(w, r)
+	if why := s.refuse(r); why != "" {
+		s.fault(w, r, http.StatusForbidden, "This address may not be used", why, "")
+		return
+	}
+	defer s.recoverFault(w, r)
+	s.mux.ServeHTTP(w, r)
+}
+
+// Close ends the live connections. Call it when the HTTP server shuts down: it does not know of them.
+func (s *Server) Close() { s.c.Hub.Close() }
