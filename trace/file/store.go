@@ -173,12 +173,12 @@ func (s *Store) Start(start int64, capture trace.CaptureSpec) (*trace.Recorder, 
 		o.Out = filepath.Join(s.opts.Dir, id+".gbx")
 	}
 	o.kept = func(rec *Recording, err error) { s.keep(id, rec, o.Out, err) }
+	sum := Summarize(NewBuilder(rec, s.opts.Head).Head()) // the collector's own builder belongs to its goroutine
+	sum.Running, sum.Bytes = true, 0
 	c, err := Collect(rec, o)
 	if err != nil {
 		return nil, err
 	}
-	sum := Summarize(c.builder.Head())
-	sum.Running, sum.Bytes = true, 0
 	s.entries[id] = &entry{summary: sum, run: c}
 	s.wg.Add(1)
 	go func() {
