@@ -24,11 +24,14 @@ func qkGo(s *float32, lds int, q *float32, ldq int, pages *uintptr, off int, n i
 func qkRow(s, q []float32, pages *uintptr, off int, scale float32) {
 	for i := 0; i < len(s); i += PageTokens {
 		k := halfs(pages, i/PageTokens, off, len(q)*PageTokens)
-		for l := range PageTokens {
-			var f float32
-			for d, v := range q {
-				f = fma(tensor.F16ToF32(k[PageTokens*d+l]), v, f)
+		var acc, key, query [PageTokens]float32
+		for d, v := range q {
+			for l, h := range k[PageTokens*d : PageTokens*(d+1)] {
+				key[l], query[l] = tensor.F16ToF32(h), v
 			}
+			fma16(&acc, &key, &query)
+		}
+		for l, f := range acc {
 			s[i+l] = f * scale
 		}
 	}
@@ -43,7 +46,15 @@ func pvRow(out, p []float32, pages *uintptr, off, ldv int) {
 	clear(out)
 	for t, w := range p {
 		v := halfs(pages, t/PageTokens, off+t%PageTokens*ldv, len(out))
-		for d := range out {
+		d := 0
+		for ; d+16 <= len(out); d += 16 {
+			var weight, value [16]float32
+			for l, h := range v[d : d+16] {
+				weight[l], value[l] = w, tensor.F16ToF32(h)
+			}
+			fma16((*[16]float32)(out[d:]), &weight, &value)
+		}
+		for ; d < len(out); d++ {
 			out[d] = fma(w, tensor.F16ToF32(v[d]), out[d])
 		}
 	}

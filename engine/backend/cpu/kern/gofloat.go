@@ -5,18 +5,36 @@ import (
 	"unsafe"
 )
 
-// fma returns a*b+c rounded once, as the FMA instructions do. The product of two float32 is exact in float64; the sum is
-// rounded to odd there, so that rounding it again to float32 is right (Boldo and Melquiond 2008).
+// fma returns a*b+c rounded once, as the FMA instructions do. The product of two float32 is exact in float64, so that
+// only a sum that lies halfway between two float32, or near zero, can be rounded twice.
 func fma(a, b, c float32) float32 {
+	s := float64(a)*float64(b) + float64(c)
+	if math.Float64bits(s)&(1<<29-1) == 1<<28 || math.Abs(s) < 0x1p-126 {
+		return fmaOdd(a, b, c)
+	}
+	return float32(s)
+}
+
+// fma16 is fma on 16 lanes: acc[i] = a[i]*b[i] + acc[i]. The test stands in the loop, because fma is too large to be
+// inlined.
+func fma16(acc, a, b *[16]float32) {
+	for i := range acc {
+		s := float64(a[i])*float64(b[i]) + float64(acc[i])
+		if math.Float64bits(s)&(1<<29-1) == 1<<28 || math.Abs(s) < 0x1p-126 {
+			acc[i] = fmaOdd(a[i], b[i], acc[i])
+		} else {
+			acc[i] = float32(s)
+		}
+	}
+}
+
+// fmaOdd rounds the sum to odd in float64, so that rounding it again to float32 is right (Boldo and Melquiond 2008).
+func fmaOdd(a, b, c float32) float32 {
 	p, q := float64(a)*float64(b), float64(c)
 	s := p + q
-	bits := math.Float64bits(s)
-	if bits&(1<<29-1) != 1<<28 && math.Abs(s) >= 0x1p-126 {
-		return float32(s) // not halfway between two float32
-	}
 	t := s - p
 	err := (p - (s - t)) + (q - t) // what s lacks, exactly (Knuth's TwoSum)
-	if err != 0 && bits&1 == 0 && !math.IsInf(s, 0) {
+	if bits := math.Float64bits(s); err != 0 && bits&1 == 0 && !math.IsInf(s, 0) {
 		if (err > 0) == (s > 0) {
 			bits++
 		} else {
@@ -88,8 +106,8 @@ func softmaxGo(s *float32, n16 int, scale float32) {
 
 func sumSquaresGo(x *float32, n16 int) float32 {
 	var sum [16]float32
-	for i, f := range floats(x, 16*n16) {
-		sum[i%16] = fma(f, f, sum[i%16])
+	for v := floats(x, 16*n16); len(v) > 0; v = v[16:] {
+		fma16(&sum, (*[16]float32)(v), (*[16]float32)(v))
 	}
 	return fold16(&sum)
 }

@@ -24,149 +24,150 @@ func mvGo(f Form) mvFunc {
 	return func(dst *float32, w, x *byte, units, groups, _ int) {
 		out := floats(dst, group*groups)
 		ws, xs := unsafe.Slice(w, groups*units*i.unit), unsafe.Slice(x, units*xb)
-		for r := range out {
-			g := ws[r/group*units*i.unit:]
-			var acc float32
+		for g := range groups {
+			var acc [group]float32
 			for u := range units {
-				acc = unitGo(f, acc, g[u*i.unit:(u+1)*i.unit], xs[u*xb:], r%group)
+				at := (g*units + u) * i.unit
+				unitGo(f, &acc, ws[at:at+i.unit], xs[u*xb:(u+1)*xb])
 			}
-			out[r] = acc
+			copy(out[g*group:], acc[:])
 		}
 	}
 }
 
-// byteAt returns GGUF byte k of lane r of the lines at s.
-func byteAt(s []byte, k, r int) uint8 { return s[64*(k/4)+4*r+k%4] }
+// pairs holds the integer sums of 16 rows, two in each word: A + B<<32, both signed. One multiplication makes two
+// products, because both rows meet the same input.
+type pairs [group / 2]int64
+
+// sum returns the sum of row r.
+func (p *pairs) sum(r int) int32 {
+	v := p[r/2]
+	a := int32(v)
+	if r&1 == 0 {
+		return a
+	}
+	return int32((v - int64(a)) >> 32)
+}
+
+// bytes adds n lines of 4 weights a row against the inputs x.
+func (p *pairs) bytes(s, x []byte, n int) {
+	const m = 0x000000ff_000000ff
+	for l := range n {
+		line, xl := s[64*l:64*l+64], x[4*l:4*l+4]
+		x0, x1, x2, x3 := int64(int8(xl[0])), int64(int8(xl[1])), int64(int8(xl[2])), int64(int8(xl[3]))
+		for i := range p {
+			v := binary.LittleEndian.Uint64(line[8*i:])
+			p[i] += int64(v&m)*x0 + int64(v>>8&m)*x1 + int64(v>>16&m)*x2 + int64(v>>24&m)*x3
+		}
+	}
+}
+
+// nibbles adds 4 lines of 8 weights a row: low nibbles meet x[:16], high ones x[16:].
+func (p *pairs) nibbles(s, x []byte) {
+	const m = 0x0000000f_0000000f
+	for l := range 4 {
+		line, lo, hi := s[64*l:64*l+64], x[4*l:4*l+4], x[16+4*l:16+4*l+4]
+		x0, x1, x2, x3 := int64(int8(lo[0])), int64(int8(lo[1])), int64(int8(lo[2])), int64(int8(lo[3]))
+		y0, y1, y2, y3 := int64(int8(hi[0])), int64(int8(hi[1])), int64(int8(hi[2])), int64(int8(hi[3]))
+		for i := range p {
+			v := binary.LittleEndian.Uint64(line[8*i:])
+			p[i] += int64(v&m)*x0 + int64(v>>8&m)*x1 + int64(v>>16&m)*x2 + int64(v>>24&m)*x3
+			p[i] += int64(v>>4&m)*y0 + int64(v>>12&m)*y1 + int64(v>>20&m)*y2 + int64(v>>28&m)*y3
+		}
+	}
+}
 
 func halfAt(s []byte, r int) float32 { return tensor.F16ToF32(binary.LittleEndian.Uint16(s[2*r:])) }
 
-func dotGo8(w []uint8, x []byte) (n int32) {
-	x = x[:len(w)]
-	for k, v := range w {
-		n += int32(v) * int32(int8(x[k]))
-	}
-	return n
-}
-
-// unitGo adds one unit of row r of a group to acc.
-func unitGo(f Form, acc float32, s, x []byte, r int) float32 {
-	var w [256]uint8 // weights of a block as the dot product sees them
+// unitGo adds one unit of a group to the sums of its 16 rows.
+func unitGo(f Form, acc *[group]float32, s, x []byte) {
 	switch f {
 	case Q4_0, Q8_0:
 		for b := range 2 {
-			xb := x[b*x32:]
-			bias := int32(128)
+			var p pairs
+			xb, bias := x[b*x32:], int32(8)
 			if f == Q8_0 {
-				eight(&w, s[64+512*b:], r)
+				bias = 128
+				p.bytes(s[64+512*b:], xb[12:], 8)
 			} else {
-				bias = 8
-				four(&w, s[64+256*b:], r)
+				p.nibbles(s[64+256*b:], xb[12:])
 			}
-			n := getI32(xb[4:])*bias + dotGo8(w[:32], xb[12:])
-			acc = fma(float32(n), halfAt(s[32*b:], r)*getF32(xb), acc)
+			d, c := getF32(xb), getI32(xb[4:])*bias
+			for r := range acc {
+				acc[r] = fma(float32(c+p.sum(r)), halfAt(s[32*b:], r)*d, acc[r])
+			}
 		}
 	case Q4_1, Q8_1:
+		var p pairs
 		if f == Q8_1 {
-			eight(&w, s[64:], r)
+			p.bytes(s[64:], x[12:], 8)
 		} else {
-			four(&w, s[64:], r)
+			p.nibbles(s[64:], x[12:])
 		}
-		acc = fma(float32(dotGo8(w[:32], x[12:])), halfAt(s, r)*getF32(x), acc)
-		acc = fma(halfAt(s[32:], r), getF32(x[8:]), acc)
-	case Q4_K:
-		acc = unitQ4K(acc, s, x, r, &w)
-	case Q6_K:
-		acc = unitQ6K(acc, s, x, r, &w)
+		d, sum := getF32(x), getF32(x[8:])
+		for r := range acc {
+			acc[r] = fma(float32(p.sum(r)), halfAt(s, r)*d, acc[r])
+			acc[r] = fma(halfAt(s[32:], r), sum, acc[r])
+		}
 	case K32:
-		acc = unitK32(acc, s, x, r, &w)
+		unitK32(acc, s, x)
 	case K16:
-		for k := range w {
-			w[k] = byteAt(s[320:], k, r)
-		}
-		acc = sum16(acc, s, x, r, &w)
-	}
-	return acc
-}
-
-func four(w *[256]uint8, s []byte, r int) {
-	for k := range 16 {
-		v := byteAt(s, k, r)
-		w[k], w[k+16] = v&15, v>>4
+		unitK16(acc, s, x)
 	}
 }
 
-func eight(w *[256]uint8, s []byte, r int) {
-	for k := range 32 {
-		w[k] = byteAt(s, k, r)
-	}
-}
-
-func unitQ4K(acc float32, s, x []byte, r int, w *[256]uint8) float32 {
-	var packed [12]byte
-	for k := range packed {
-		packed[k] = byteAt(s[64:], k, r)
-	}
-	sc, mn := tensor.ScaleMinK4(&packed)
-	var isum, msum int32
+func unitK32(acc *[group]float32, s, x []byte) {
+	var isum, msum [group]int32
 	for j := range 8 {
-		for k := range 32 {
-			w[k] = byteAt(s[256+512*(j/2):], k, r) >> (4 * (j & 1)) & 15
+		var p pairs
+		p.bytes(s[320+512*j:], x[84+32*j:], 8)
+		sum := int32(int8(x[4+j]))<<7 + int32(int8(x[12+j]))
+		for r := range isum {
+			isum[r] += int32(s[64+16*j+r]) * p.sum(r)
+			msum[r] += int32(s[192+64*(j/4)+4*r+j%4]) * sum
 		}
-		isum += int32(sc[j]) * dotGo8(w[:32], x[84+32*j:])
-		msum += int32(mn[j]) * (int32(int8(x[4+j]))<<7 + int32(int8(x[12+j])))
 	}
-	acc = fma(float32(isum), halfAt(s, r)*getF32(x), acc)
-	return fma(-float32(msum), halfAt(s[32:], r)*getF32(x), acc)
+	d := getF32(x)
+	for r := range acc {
+		acc[r] = fma(float32(isum[r]), halfAt(s, r)*d, acc[r])
+		acc[r] = fma(-float32(msum[r]), halfAt(s[32:], r)*d, acc[r])
+	}
 }
 
-func unitQ6K(acc float32, s, x []byte, r int, w *[256]uint8) float32 {
-	for k := range w {
-		n, q, l := k/128, k/32%4, k%32
-		o := 320 + 192*(8*n+l/4) + 4*r + l%4
-		w[k] = s[o+64*(q&1)]>>(4*(q>>1))&15 | s[o+128]>>(2*q)&3<<4
+func unitK16(acc *[group]float32, s, x []byte) {
+	var isum [group]int32
+	for j := range 16 {
+		var p pairs
+		p.bytes(s[320+256*j:], x[84+16*j:], 4)
+		bias := getI32(x[20+4*j:])
+		for r := range isum {
+			isum[r] += int32(int8(s[64+16*j+r])) * (bias + p.sum(r))
+		}
 	}
-	return sum16(acc, s, x, r, w)
-}
-
-// sum16 adds a super-block of 6-bit weights, 16 to a signed scale.
-func sum16(acc float32, s, x []byte, r int, w *[256]uint8) float32 {
-	var isum int32
-	for k := range 16 {
-		isum += int32(int8(s[64+16*k+r])) * (getI32(x[20+4*k:]) + dotGo8(w[16*k:16*k+16], x[84+16*k:]))
+	d := getF32(x)
+	for r := range acc {
+		acc[r] = fma(float32(isum[r]), halfAt(s, r)*d, acc[r])
 	}
-	return fma(float32(isum), halfAt(s, r)*getF32(x), acc)
-}
-
-func unitK32(acc float32, s, x []byte, r int, w *[256]uint8) float32 {
-	for k := range w {
-		w[k] = byteAt(s[320:], k, r)
-	}
-	var isum, msum int32
-	for j := range 8 {
-		isum += int32(s[64+16*j+r]) * dotGo8(w[32*j:32*j+32], x[84+32*j:])
-		msum += int32(byteAt(s[192:], j, r)) * (int32(int8(x[4+j]))<<7 + int32(int8(x[12+j])))
-	}
-	acc = fma(float32(isum), halfAt(s, r)*getF32(x), acc)
-	return fma(-float32(msum), halfAt(s[32:], r)*getF32(x), acc)
 }
 
 // dotGo returns the float product of one plain row and one token: lane i adds elements i, i+16, ...; then the fold.
 func dotGo(f Form) dotFunc {
 	size := info[f].elem
 	return func(y *float32, _ int, w *byte, _ int, x *float32, _ int, n16 int) {
-		ws := unsafe.Slice(w, 16*n16*size)
-		var sum [16]float32
-		for i, v := range floats(x, 16*n16) {
-			var e float32
-			switch f {
-			case F32:
-				e = getF32(ws[4*i:])
-			case F16:
-				e = halfAt(ws, i)
-			default:
-				e = tensor.BF16ToF32(binary.LittleEndian.Uint16(ws[2*i:]))
+		ws, v := unsafe.Slice(w, 16*n16*size), floats(x, 16*n16)
+		var sum, e [16]float32
+		for ; len(v) > 0; v, ws = v[16:], ws[16*size:] {
+			for i := range e {
+				switch f {
+				case F32:
+					e[i] = getF32(ws[4*i:])
+				case F16:
+					e[i] = halfAt(ws, i)
+				default:
+					e[i] = tensor.BF16ToF32(binary.LittleEndian.Uint16(ws[2*i:]))
+				}
 			}
-			sum[i%16] = fma(v, e, sum[i%16])
+			fma16(&sum, &e, (*[16]float32)(v))
 		}
 		*y = fold16(&sum)
 	}

@@ -92,7 +92,7 @@ func goKernels() *Kernels {
 		ropePairs: ropePairsGo, ropeHalves: ropeHalvesGo, add: addGo,
 		toHalf: toHalfGo, keyColumn: keyColumnGo, spin: spinGo,
 	}
-	for f := Q4_0; f <= K16; f++ {
+	for _, f := range []Form{Q4_0, Q4_1, Q8_0, Q8_1, K32, K16} {
 		k.mv[f] = mvGo(f)
 	}
 	for f := F32; f <= BF16; f++ {
