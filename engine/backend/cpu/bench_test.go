@@ -7,23 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"glassbox/engine/backend"
-	"glassbox/engine/gguf"
 	"glassbox/engine/kv"
-	"glassbox/engine/model"
+	"glassbox/engine/testmodel"
 	"glassbox/trace"
 )
-
-const builtin = "../../builtin/SmolLM2-135M-Instruct.Q4_1.gguf"
-
-func loadBuiltin(tb testing.TB) *model.Model {
-	tb.Helper()
-	f, err := gguf.Open(builtin)
-	require.NoError(tb, err)
-	tb.Cleanup(func() { require.NoError(tb, f.Close()) })
-	m, err := model.Load(f)
-	require.NoError(tb, err)
-	return m
-}
 
 // prompt is a batch of n tokens of one sequence from position from on, with the last row's logits wanted.
 func prompt(from, n int) *backend.Batch {
@@ -47,7 +34,7 @@ func benchOptions(features string, threads int) backend.Options {
 
 // BenchmarkBuiltin measures the whole graph of the built-in model: one token after 128 and after 1024, and prompts of 512.
 func BenchmarkBuiltin(b *testing.B) {
-	m := loadBuiltin(b)
+	m := testmodel.Builtin(b)
 	for _, v := range []string{"avx512-vnni", "avx2"} {
 		for _, threads := range []int{1, 2} {
 			be, err := Open(m.Graph, benchOptions(v, threads))
@@ -71,7 +58,7 @@ func BenchmarkBuiltin(b *testing.B) {
 
 // BenchmarkOpen measures from the mapped file to the first pass.
 func BenchmarkOpen(b *testing.B) {
-	m := loadBuiltin(b)
+	m := testmodel.Builtin(b)
 	for b.Loop() {
 		be, err := Open(m.Graph, benchOptions("", 2))
 		require.NoError(b, err)
