@@ -34,6 +34,8 @@ type Config struct {
 	Hub       *live.Hub        // the sink of the store
 	Catalogue *steps.Catalogue // nil: /api/catalogue is empty
 
+	Weights Weights // nil: no model file; /api/weights says so
+
 	Model   file.Model  // what the engine runs
 	Device  file.Device // on what
 	Engine  file.Engine // who
@@ -87,6 +89,9 @@ func New(c Config) *Server {
 		"GET /api/catalogue/{engine}": s.apiCatalogue,
 		"/":                           s.notFound,
 	} {
+		s.mux.HandleFunc(pattern, f)
+	}
+	for pattern, f := range s.weightRoutes() {
 		s.mux.HandleFunc(pattern, f)
 	}
 	return s

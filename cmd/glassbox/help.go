@@ -24,6 +24,8 @@ var examples = map[string]string{
   python3 -c 'import json; r = json.load(open("out.json")); print(len(r["spans"]))'`,
 	"export": `  glassbox export sky.gbx --to perfetto -o sky.perfetto.json
   glassbox export sky.gbx --to csv -o - | head`,
+	"roof": `  glassbox roof
+  glassbox roof --threads 1 --json`,
 	"model info": `  glassbox model info
   glassbox model info FILE.gguf --json`,
 }

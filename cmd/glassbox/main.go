@@ -27,6 +27,7 @@ type cli struct {
 	Trace      traceCmd      `cmd:"" help:"Send one prompt through the server and record every step."`
 	Export     exportCmd     `cmd:"" help:"Turn a recording into another form: Perfetto, speedscope, CSV, JSON."`
 	Model      modelCmd      `cmd:"" help:"What is in a model file."`
+	Roof       roofCmd       `cmd:"" help:"Measure what this machine can read and compute; recordings are held against it."`
 	BenchLocal benchLocalCmd `cmd:"" hidden:"" help:"Measure the engine in this process; make bench uses it."`
 	Version    versionCmd    `cmd:"" help:"Print version and commit."`
 }

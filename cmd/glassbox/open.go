@@ -87,8 +87,8 @@ func (o *opened) head() file.Head {
 	return file.Head{
 		Engine: file.Engine{Name: "glassbox", Version: version, Commit: cmp.Or(commit(), "unknown")},
 		Model: file.Model{Name: cmp.Or(c.Name, o.name), File: o.base, SHA256: cmp.Or(o.sha, o.file.SHA256()), Architecture: c.Arch, Quantization: c.Quant,
-			Layers: c.Layers, Heads: c.Heads, KVHeads: c.KVHeads, Width: c.Width, Vocab: c.Vocab, HeadDim: c.HeadDim, FFN: c.FFN, Context: c.Context},
-		Device: file.Device{Kind: d.Kind, Name: d.Name, Threads: d.Threads, Features: d.Features},
+			Layers: c.Layers, Heads: c.Heads, KVHeads: c.KVHeads, Width: c.Width, Vocab: c.Vocab, HeadDim: c.HeadDim, FFN: c.FFN, Context: c.Context, Tensors: o.tensors()},
+		Device: file.Device{Kind: d.Kind, Name: d.Name, Threads: d.Threads, Features: d.Features, Roof: knownRoof(d)},
 		Clock:  file.Clock{Name: "monotonic", ResolutionNs: trace.Resolution()},
 	}
 }

@@ -4,14 +4,18 @@ import (
 	"context"
 	"fmt"
 	"os"
+
+	"glassbox/web"
+	"glassbox/web/live"
 )
 
 // serveCmd serves the API and the pages.
 type serveCmd struct {
 	engineFlags
-	Addr   string `placeholder:"HOST:PORT" help:"Where to listen; by default 127.0.0.1:8080, or the next free port."`
-	Traces string `placeholder:"DIR" help:"Keep recordings in this folder as well."`
-	APIKey string `name:"api-key" env:"GLASSBOX_API_KEY" placeholder:"KEY" help:"Ask clients for this key (or set GLASSBOX_API_KEY)."`
+	Addr   string   `placeholder:"HOST:PORT" help:"Where to listen; by default 127.0.0.1:8080, or the next free port."`
+	Traces string   `placeholder:"DIR" help:"Keep recordings in this folder as well."`
+	Host   []string `placeholder:"NAME" help:"Let browsers call under this host name too; addresses and localhost always may, * lets all."`
+	APIKey string   `name:"api-key" env:"GLASSBOX_API_KEY" placeholder:"KEY" help:"Ask clients for this key (or set GLASSBOX_API_KEY)."`
 }
 
 // Run listens first, so that a taken port is told at once, then opens the model and serves until Ctrl-C.
@@ -26,14 +30,21 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer o.close()
-	s, err := newServer(o, c.Traces, nil, c.APIKey)
+	hub := live.New(live.Config{Lay: catalogue().Apply})
+	s, err := newServer(o, c.Traces, hub, c.APIKey)
 	if err != nil {
 		l.Close()
 		return err
 	}
+	head := o.head()
+	pages := web.New(web.Config{Store: s.store, Weights: newWeights(head.Model.Tensors, o.engine.Weights()), Hub: hub, Catalogue: catalogue(), Model: head.Model, Device: head.Device, Engine: head.Engine,
+		ModelID: o.name, Builtin: c.Model == "builtin", Hosts: c.Host})
+	defer pages.Close()
+	mux := s.mux()
+	mux.Handle("/", pages)
 	d := o.engine.Device()
 	fmt.Printf("glassbox: http://%s (%s, %d threads on %s; Ctrl-C stops)\n", l.Addr(), o.name, d.Threads, d.Name)
-	if err := s.serve(ctx, l, s.mux()); err != nil {
+	if err := s.serve(ctx, l, mux); err != nil {
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "glassbox: stopped; running requests were told")

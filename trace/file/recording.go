@@ -72,6 +72,20 @@ type Model struct {
 	HeadDim      int    `json:"head_dim,omitempty"`
 	FFN          int    `json:"ffn,omitempty"`
 	Context      int    `json:"context,omitempty"`
+
+	// Tensors are the weights in the order in which one pass reads them: one entry for each op that has any.
+	Tensors []ModelTensor `json:"tensors,omitempty"`
+}
+
+// ModelTensor is a weight as an op reads it. The same tensor is there twice where two ops read it.
+type ModelTensor struct {
+	Op    string `json:"op"`
+	Layer int    `json:"layer"` // -1 outside the layers
+	Name  string `json:"name"`  // in the model's file
+	Type  string `json:"type"`  // ggml's name of its number format
+	Rows  int    `json:"rows"`
+	Cols  int    `json:"cols"`
+	Bytes int64  `json:"bytes"` // as stored
 }
 
 // Device is what did the arithmetic.
@@ -81,6 +95,33 @@ type Device struct {
 	Driver   string   `json:"driver,omitempty"`
 	Threads  int      `json:"threads"`
 	Features []string `json:"features"`
+	Roof     *Roof    `json:"roof,omitempty"` // nil: not measured
+}
+
+// Roof is what the machine was measured to do, at another time than the request: what a kernel can be held against.
+type Roof struct {
+	Machine  string     `json:"machine"`
+	Threads  int        `json:"threads"`
+	Kernels  string     `json:"kernels"`    // variant of the engine's kernels
+	Measured string     `json:"measured"`   // when, RFC 3339
+	Reads    []ReadRoof `json:"reads"`      // by working set, ascending; the last does not fit a cache
+	Int8     Spread     `json:"int8_gops"`  // 10^9 operations a second of 8-bit integers; a multiply and an add are 2
+	Float32  Spread     `json:"f32_gflops"` // of 32-bit floats
+}
+
+// ReadRoof is how fast all threads together read a working set again and again.
+type ReadRoof struct {
+	Bytes  int64  `json:"bytes"`
+	GBPerS Spread `json:"gb_per_s"` // 10^9 bytes a second
+}
+
+// Spread is a figure measured several times.
+type Spread struct {
+	Min    float64 `json:"min"`
+	Median float64 `json:"median"`
+	Max    float64 `json:"max"`
+	Runs   int     `json:"runs"`
+	How    string  `json:"how,omitempty"` // instructions, streams
 }
 
 // Clock is the clock of all measured times.
@@ -104,6 +145,7 @@ type Request struct {
 	Text         string          `json:"text"`
 	FinishReason string          `json:"finish_reason"`
 	Error        string          `json:"error,omitempty"`
+	CaptureNs    int64           `json:"capture_ns,omitempty"` // after the last token: captured rows were read with the head
 }
 
 // Token is a token of the prompt or of the answer.
@@ -173,6 +215,7 @@ type Pass struct {
 	Requests    int    `json:"requests"`
 	StartNs     int64  `json:"start_ns"`
 	DurNs       int64  `json:"dur_ns"`
+	CaptureNs   int64  `json:"capture_ns,omitempty"` // of DurNs: values were copied out or changed, between the ops
 }
 
 // Step is a stop of the walk over this recording: a step page laid over the spans that ran.

@@ -30,7 +30,10 @@ func compile(t *testing.T) *jsonschema.Schema {
 func full(t *testing.T) *Recording {
 	rec := sample(t)
 	rec.Model.HeadDim, rec.Model.FFN, rec.Model.Context = 2, 3, 4
+	rec.Model.Tensors = []ModelTensor{{"attn_q", 0, "blk.0.attn_q.weight", "Q4_1", 2, 3, 20}}
 	rec.Device.Driver = "none"
+	spread := Spread{1, 2, 3, 15, "fma"}
+	rec.Device.Roof = &Roof{"AMD EPYC", 2, "avx2", "2026-01-02T03:04:05Z", []ReadRoof{{1 << 20, spread}}, spread, spread}
 	rec.Untraced = &Untraced{DecodeTokensPerS: 120}
 	rec.Dropped = Dropped{1, ringFull}
 	rec.Partial, rec.Missing = true, []string{"an end"}
