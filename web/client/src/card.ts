@@ -44,6 +44,7 @@ const none = (r: Recording, what: string): string => `<div><span class="none">${
 function times(r: Recording, s: State, i: number): string {
   const step = r.steps[i]!;
   if (step.count === 0) return `<div class="c-time"><div><span class="none">${r.live ? 'not yet' : 'not reached'}</span>in this request</div></div>`;
+  if (!r.timed(i)) return `<div class="c-time"><div><span class="none">not measured</span>ran ${count(step.count)} ${step.count === 1 ? 'time' : 'times'}</div></div>`;
   const layered = r.inLayers(i), inPass = r.inTokens(i) && r.passes.length > 1;
   const here = layered || inPass ? r.timeAt(i, s.pass, layered && s.depth === 'layer' ? s.layer : undefined) : step.time_ns;
   const what = layered && s.depth === 'layer' ? `L${s.layer}, this pass` : layered || inPass ? 'this pass' : step.count === 1 ? 'once' : `${count(step.count)} times`;

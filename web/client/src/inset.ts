@@ -50,6 +50,18 @@ function wrap(text: string, chars: number, rows: number): string[] {
   if (rest && out.length) out[out.length - 1] = `${out.at(-1)!.slice(0, chars - 1)}…`;
   return out;
 }
+/** wrapWords breaks after line ends and at spaces. */
+function wrapWords(text: string, chars: number, rows: number): string[] {
+  const out: string[] = [''];
+  for (const word of text.match(/[^ ↵]*(?:↵+| +|$)/g) ?? []) {
+    if (!word) continue;
+    const last = out.at(-1)!;
+    if (last && (last.endsWith('↵') || last.length + word.trimEnd().length > chars)) out.push(word);
+    else out[out.length - 1] = last + word;
+  }
+  const fitted = out.flatMap((l) => wrap(l, chars, rows));
+  return fitted.length > rows ? [...fitted.slice(0, rows - 1), `${fitted[rows - 1]!.slice(0, chars - 1)}…`] : fitted;
+}
 const fitChars = (b: Box): number => Math.max(12, Math.floor(b.w / 7.3));
 const fitRows = (b: Box): number => Math.max(1, Math.floor((b.h + 8) / 17));
 
@@ -95,7 +107,7 @@ function jsonOf(c: At, b: Box): string {
 /** At delivery the text is the piece of this pass, beside what has left before it. */
 function pieceOf(c: At, b: Box): string {
   const k = c.r.tokenOfPass(c.s.pass), t = c.r.output[k];
-  if (!t) return '';
+  if (!t || !c.r.inTokens(c.i)) return '';
   const before = c.r.output.slice(Math.max(0, k - 12), k).map(tokenText).join('');
   let g = `<text x="${b.x}" y="${b.y + 18}" class="m big" xml:space="preserve"><tspan class="s">${esc(before.slice(-22))}</tspan><tspan class="b">${esc(tokenText(t))}</tspan></text>`;
   g += `<text x="${b.x}" y="${b.y + 42}" class="cap s">piece ${k + 1} of ${c.r.output.length}, id <tspan class="m">${t.id}</tspan></text>`;
@@ -108,7 +120,7 @@ function textOf(c: At, b: Box): string {
   if (c.r.steps[c.i]!.stage === 'deliver') return pieceOf(c, b);
   const text = c.r.file.request.rendered;
   if (!text) return '';
-  return wrap(signs(text), fitChars(b), fitRows(b)).map((t, n) => line(b, n, t)).join('');
+  return wrapWords(signs(text), fitChars(b), fitRows(b)).map((t, n) => line(b, n, t)).join('');
 }
 
 /** Ids with their pieces, the last of the prompt first in view; after a pass, the token it drew. */

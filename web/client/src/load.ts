@@ -1,5 +1,6 @@
 // Where a recording comes from: a script child of the element (one-file
 // export), a property, or an address. Errors say what to do about them.
+import { isZip, openGbx } from './gbx';
 import { Recording } from './recording';
 import { RecordingError } from './schema';
 
@@ -25,7 +26,8 @@ export async function load(src: string, signal: AbortSignal): Promise<Recording>
   if (size > MOST_BYTES) {
     throw new RecordingError('large', `${src}: ${(size / 1e6).toFixed(0)} MB; this page takes at most ${MOST_BYTES / 1e6} MB.`, 'Record fewer tokens with --max-tokens, or look at it with glassbox export --to perfetto.');
   }
-  return Recording.parse(await res.text());
+  const body = await res.arrayBuffer();
+  return isZip(body) ? openGbx(body) : Recording.parse(new TextDecoder().decode(body));
 }
 
 /** idOf is the name of a recording in an address such as /api/traces/ID.json. */

@@ -117,6 +117,7 @@ function residual({ m, l }: Ctx): string {
 
 /** ticks draws one tick a turn between two x and a bar at the turn it is in. Many turns are drawn as their hundredths. */
 function ticks(x0: number, x1: number, y: number, t: Turn, color: string): string {
+  if (t.n < 1) return '';
   const most = Math.max(1, Math.floor(Math.abs(x1 - x0) / 3)), n = Math.min(t.n, most);
   let g = '';
   for (let i = 0; i < n; i++) {
@@ -188,7 +189,7 @@ function tokenTrack({ r, m, l, rt, o, cur }: Ctx, t: Turn | null): string {
   const lx = l.pos[launch]!.x, end = pts[1]![0];
   let g = `<path d="${path(pts, 8)}" fill="none" stroke="${color}" stroke-width="1.25"${dotted(on)}/><path d="M${b.x - 13} ${b.y - 3.5}l7 3.5-7 3.5z" fill="${color}"/>`;
   if (end - lx > 260) g += ticks(lx + 124, end - 20, rt.loopY, t, color);
-  if (!o.bare) g += `<text x="${lx + 11}" y="${rt.loopY - 6}" class="cap halo"><tspan class="b">× ${t.n}</tspan><tspan class="s"> ${t.n === 1 ? 'pass' : 'passes'}${t.now >= 0 ? ', at ' : ''}</tspan>${t.now >= 0 ? `<tspan class="m">${t.now + 1}</tspan>` : ''}</text>`;
+  if (!o.bare && t.n > 0) g += `<text x="${lx + 11}" y="${rt.loopY - 6}" class="cap halo"><tspan class="b">× ${t.n}</tspan><tspan class="s"> ${t.n === 1 ? 'pass' : 'passes'}${t.now >= 0 ? ', at ' : ''}</tspan>${t.now >= 0 ? `<tspan class="m">${t.now + 1}</tspan>` : ''}</text>`;
   return g;
 }
 
@@ -231,7 +232,7 @@ function stations(c: Ctx): string {
   let g = '', now = '';
   c.m.steps.forEach((s, i) => {
     const one = station(c, i);
-    const tag = `<g class="st" data-step="${esc(s.id)}"><title>${esc(s.title)}: ${s.count === 0 ? 'not reached' : `${time(s.time_ns)}, ran ${s.count === 1 ? 'once' : `${s.count} times`}`}</title>${one}</g>`;
+    const tag = `<g class="st" data-step="${esc(s.id)}"><title>${esc(s.title)}: ${s.count === 0 ? 'not reached' : !c.r.timed(i) ? 'not measured' : `${time(s.time_ns)}, ran ${s.count === 1 ? 'once' : `${s.count} times`}`}</title>${one}</g>`;
     if (i === c.cur) now = tag; else g += tag;
   });
   return g + now;

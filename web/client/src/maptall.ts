@@ -27,7 +27,7 @@ export function drawTall(r: Recording, s: State, W: number, tw: Measure): TallDr
     y += P;
     if (i) lines += seg(px, py, X, y, i <= cur, c);
     px = X; py = y;
-    const label = `<text x="${tx}" y="${y + 4}" class="${i === cur ? 'on' : i < cur ? '' : 's'}">${esc(st.label)}</text><text x="${W - 14}" y="${y + 4}" class="m s end cap">${st.count ? time(st.time_ns) : 'not reached'}</text>`;
+    const label = `<text x="${tx}" y="${y + 4}" class="${i === cur ? 'on' : i < cur ? '' : 's'}">${esc(st.label)}</text><text x="${W - 14}" y="${y + 4}" class="m s end cap">${r.timed(i) ? time(st.time_ns) : st.count ? 'not measured' : 'not reached'}</text>`;
     let dot = i < cur ? `<circle cx="${X}" cy="${y}" r="4" fill="${c}"/>` : `<circle cx="${X}" cy="${y}" r="3.6" fill="var(--page)" stroke="${c}" stroke-width="1.25"/>`;
     if (i === cur) {
       nowY = y;

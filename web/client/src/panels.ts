@@ -15,7 +15,7 @@ export function metaLine(r: Recording): string {
   const f = r.file, t = r.total, model = [f.model.name ?? f.model.architecture, f.model.quantization].filter(Boolean).join(', ');
   const device = [f.device.threads ? `${f.device.threads} ${f.device.kind === 'cuda' ? '' : 'CPU '}threads` : '', f.device.kind && f.device.kind !== 'cpu' ? f.device.kind : ''].filter(Boolean).join(', ');
   const engine = `${f.engine.name}${f.engine.version ? ` ${f.engine.version}` : ''}`;
-  const parts = [`<b>${esc(r.name.slice(0, 60) || f.request.id || 'recording')}</b>`, r.live ? 'live' : `<span title="${exactNs(t.ns)}" class="mono">${time(t.ns)}</span>${badge(t.prov, t.how)}`, esc(device || f.device.name || ''), esc(model)];
+  const parts = [`<b>${esc(r.name.slice(0, 60) || f.request.id || 'recording')}</b>`, r.live ? 'live' : t.ns === 0 ? 'no times' : `<span title="${exactNs(t.ns)}" class="mono">${time(t.ns)}</span>${badge(t.prov, t.how)}`, esc(device || f.device.name || ''), esc(model)];
   return `<span title="${esc(`${engine}; ${f.device.name ?? ''}; recorded ${f.started ?? 'at an unknown time'}`)}">${parts.filter(Boolean).join(sep)}</span>`;
 }
 
@@ -45,7 +45,7 @@ export function outline(r: Recording, s: State, height: number): string {
     const max = Math.max(1, ...list.map(({ x }) => x.time_ns));
     h += `<div class="o-list">${list.map(({ x, i }) => {
       const z = i < cur ? 'done' : i === cur ? 'now' : 'coming';
-      const v = x.count === 0 ? (r.live ? '–' : 'not run') : `${time(x.time_ns)}${badge('measured', `${x.count} times, summed`)}`;
+      const v = x.count === 0 ? (r.live ? '–' : 'not run') : !r.timed(i) ? '–' : `${time(x.time_ns)}${badge('measured', `${x.count} times, summed`)}`;
       return `<button class="o-row ${z}" data-step="${esc(x.id)}" data-k="r${i}"${z === 'now' ? ' aria-current="step"' : ''}><span class="n">${i + 1}</span><span title="${esc(x.title)}">${esc(x.label)}</span>${bar(x.time_ns / max, z === 'coming', z === 'now' ? 'var(--on-now)' : `var(--st-${L})`)}<span class="v" title="${exactNs(x.time_ns)}">${v}</span></button>`;
     }).join('')}</div>`;
   }
@@ -107,7 +107,7 @@ export function stripPlot(r: Recording, s: State, W: number, H: number, byTime: 
       : i < cur ? `<rect x="${x0 + 0.5}" y="${base - h}" width="${Math.max(0.6, w - gap)}" height="${h}" fill="${c}"/>`
         : w < 4 ? `<rect x="${x0 + 0.5}" y="${base - h}" width="${Math.max(0.6, w - gap)}" height="${h}" fill="${c}" opacity=".45"/>`
           : `<rect x="${x0 + 1}" y="${base - h + 0.5}" width="${w - 2.5}" height="${Math.max(0.5, h - 1)}" fill="none" stroke="${c}"/>`;
-    g += `<g data-step="${esc(x.id)}"><title>${i + 1} ${esc(x.title)}: ${x.count ? time(x.time_ns) : 'not reached'}</title><rect x="${x0}" y="0" width="${w}" height="${H}" fill="transparent"/>${rect}</g>`;
+    g += `<g data-step="${esc(x.id)}"><title>${i + 1} ${esc(x.title)}: ${r.timed(i) ? time(x.time_ns) : x.count ? 'not measured' : 'not reached'}</title><rect x="${x0}" y="0" width="${w}" height="${H}" fill="transparent"/>${rect}</g>`;
     if (i === 0 || r.steps[i - 1]!.stage !== x.stage) {
       if (i) g += `<line x1="${x0}" x2="${x0}" y1="${top - 8}" y2="${H - 8}" class="hair2"/>`;
       if (H > 70) g += `<text x="${x0 + 1}" y="${H - 10}" class="cap b" fill="${c}">${L}</text>`;

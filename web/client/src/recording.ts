@@ -232,6 +232,9 @@ export class Recording {
     return (this.kids.get(id) ?? []).map((n) => this.spans[n]!);
   }
 
+  /** timed tells whether step i has a measured time at all. */
+  timed(i: number): boolean { return this.steps[i]!.count > 0 && (this.steps[i]!.time_ns > 0 || this.byStep[i]!.length > 0); }
+
   stageTime(stage: Stage): number {
     return this.steps.reduce((a, s) => a + (s.stage === stage ? s.time_ns : 0), 0);
   }

@@ -21,7 +21,7 @@ export interface StageHost extends HTMLElement {
   set(s: State): void;
 }
 
-const SKELETON = `<div class="stage"><header class="top" role="banner"></header><nav class="outline" aria-label="Outline of the walk"></nav><main class="view"><div class="vhead"></div><div class="note" hidden></div><div class="vbody"></div><div class="twin" hidden tabindex="0" role="region" aria-label="Table of this view"></div></main><aside class="card" aria-label="Step"></aside><footer class="strip" aria-label="All steps"><div class="s-ctl"></div><div class="s-plot"><svg aria-hidden="true"></svg></div><div class="s-end"></div></footer><div class="frame"></div><div class="toast" role="status"></div><div class="vh" aria-live="polite" data-say></div><dialog></dialog></div><div class="unrolled"></div>`;
+const SKELETON = `<div class="stage"><div class="top"></div><nav class="outline" aria-label="Outline of the walk"></nav><section class="view" aria-label="View"><div class="vhead"></div><div class="note" hidden></div><div class="vbody"></div><div class="twin" hidden tabindex="0" role="region" aria-label="Table of this view"></div></section><aside class="card" aria-label="Step"></aside><section class="strip" aria-label="All steps"><div class="s-ctl"></div><div class="s-plot"><svg aria-hidden="true"></svg></div><div class="s-end"></div></section><div class="frame"></div><div class="toast" role="status"></div><div class="vh" aria-live="polite" data-say></div><dialog></dialog></div><div class="unrolled"></div>`;
 
 /** measureText asks the browser, once a text and size. */
 export function measurer(el: Element): Measure {
@@ -52,6 +52,7 @@ export class Stage implements ViewContext {
   constructor(private host: StageHost, private ctl: Controller) {
     this.root = host.shadowRoot!;
     this.root.innerHTML = SKELETON;
+    if (host.hasAttribute('page')) this.$('.view').setAttribute('role', 'main');
     this.measure = measurer(host);
     this.resize = new ResizeObserver(() => this.sized());
     this.resize.observe(host);
@@ -86,10 +87,13 @@ export class Stage implements ViewContext {
 
   private sized(): void {
     const w = this.host.clientWidth, h = this.host.clientHeight, stage = this.$('.stage').classList, big = stage.contains('presenter');
-    this.narrow = w < 700;
-    stage.toggle('phone', this.narrow);
+    this.narrow = w < 980 && !big;
+    const phone = this.narrow && w < 700, stack = this.narrow && !phone;
+    stage.toggle('phone', phone);
+    stage.toggle('stack', stack);
     stage.toggle('rails', !this.narrow && !big && (w <= 1360 || h <= 780));
-    this.scale = big ? 1.3 : 1;
+    // a large screen gets a larger drawing, not more white
+    this.scale = big ? 1.3 : Math.max(1, Math.min(1.5, (w - 536) / 1100, (h - 172) / 760));
     this.drawn.clear();
     this.draw(true); // before the browser paints the new size
   }

@@ -147,7 +147,7 @@ export class Tracer extends HTMLElement {
     this.blank(loadingState(id ? `live, ${id}` : 'live, waiting for a traced request'));
     this.live = new Live(this.getAttribute('live-url') ?? '/api/live', id, {
       start: (name, r) => { this.loadedFrom = `/api/traces/${encodeURIComponent(name)}.json`; this.recording = r; if (this.hasAttribute('autoplay')) this.ctl.player.start(1); },
-      grow: () => this.stage?.redraw(),
+      grow: () => this.stage?.draw(),
       end: (name) => void this.fetchFrom(`/api/traces/${encodeURIComponent(name)}.json`, true),
       fail: (message) => {
         if (this.rec) this.ctl.say(message);
@@ -199,15 +199,20 @@ export class Tracer extends HTMLElement {
   /** A held key must not flood the history: the first change is written at once, the rest when it rests. */
   private queueUrl(move: boolean): void {
     if (!this.where) return;
-    clearTimeout(this.pending);
     const now = performance.now(), playing = this.ctl.player.direction !== 0;
-    if (move && !playing && now - this.lastPush > 200) { this.writeUrl(this.st, false); return; }
-    this.pending = setTimeout(() => this.writeUrl(this.st, !move || playing), playing ? 600 : 200);
+    if (playing) { // every half second is enough, and no entry of its own
+      this.pending ??= setTimeout(() => this.writeUrl(this.st, true), 500);
+      return;
+    }
+    clearTimeout(this.pending);
+    if (move && now - this.lastPush > 200) { this.writeUrl(this.st, false); return; }
+    this.pending = setTimeout(() => this.writeUrl(this.st, !move), 200);
   }
 
   private writeUrl(s: State, replace: boolean): void {
     if (!this.where) return;
     clearTimeout(this.pending);
+    this.pending = undefined;
     const href = toHref(location.href, s, this.where);
     if (href === location.href) return;
     this.lastPush = performance.now();

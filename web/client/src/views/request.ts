@@ -21,7 +21,7 @@ export function requestTable(r: Recording, now = -1): Table {
   return {
     caption: 'Every step of the walk. Times are measured and summed over the request; shares are derived: time by end-to-end time.',
     head: ['#', 'stage', 'step', 'lane', 'file', 'time', 'ns', 'ran', 'share %'],
-    rows: r.steps.map((s, i) => [i + 1, STAGE_NAME[s.stage], s.title, s.lane, `${s.source.path}${s.source.line ? `:${s.source.line}` : ''}`, s.count ? time(s.time_ns) : 'not reached', s.count ? s.time_ns : '', s.count, s.count ? share(s.time_ns, total) : '']),
+    rows: r.steps.map((s, i) => [i + 1, STAGE_NAME[s.stage], s.title, s.lane, `${s.source.path}${s.source.line ? `:${s.source.line}` : ''}`, s.count === 0 ? 'not reached' : r.timed(i) ? time(s.time_ns) : 'not measured', r.timed(i) ? s.time_ns : '', s.count, r.timed(i) ? share(s.time_ns, total) : '']),
     now,
   };
 }
