@@ -2,6 +2,7 @@ package view
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"glassbox/trace/file"
@@ -55,6 +56,14 @@ type Paragraph []Run
 type Run struct {
 	Text string
 	Code bool
+}
+
+// At is the file with the line.
+func (p Place) At() string {
+	if p.Line > 0 {
+		return p.Path + ":" + strconv.Itoa(p.Line)
+	}
+	return p.Path
 }
 
 // Place is a place in the source.
@@ -115,7 +124,7 @@ func stage(rec *file.Recording, id, name string, whole int64) Stage {
 
 func stop(w *file.Step, n int, whole int64) Stop {
 	s := Stop{
-		Number: n, ID: w.ID, Title: w.Title, Lane: w.Lane, Form: w.Form, Short: w.Short, HandsOn: w.HandsOn, Wrong: w.Wrong, Link: w.Link,
+		Number: n, ID: w.ID, Title: w.Title, Lane: w.Lane, Form: w.Form, Short: w.Short, HandsOn: w.HandsOn, Wrong: w.Wrong, Link: webLink(w.Link),
 		Reached: w.Count > 0, Count: Plural(w.Count, "time"), In: w.In, Out: w.Out, Time: NotMeasured, Share: NotMeasured,
 	}
 	text := w.Body
@@ -144,6 +153,14 @@ func stop(w *file.Step, n int, whole int64) Stop {
 		s.Sources = append(s.Sources, p)
 	}
 	return s
+}
+
+// webLink returns a link that leads to a web page, "" for any other: recordings come from anywhere.
+func webLink(to string) string {
+	if strings.HasPrefix(to, "https://") || strings.HasPrefix(to, "http://") {
+		return to
+	}
+	return ""
 }
 
 // documentLines is how many lines of a step's source the document shows.
