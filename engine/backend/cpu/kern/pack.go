@@ -51,39 +51,42 @@ func packBlock(t tensor.Type, f Form, dst []byte, b, r int, s []byte) {
 	switch t {
 	case tensor.Q4_0:
 		u := dst[b/2*576:][:576]
-		copy(u[b%2*32+2*r:][:2], s)
+		half(u[b%2*32+2*r:], s)
 		lines(u[64+b%2*256+4*r:], s[2:], 4, 0)
 	case tensor.Q4_1:
 		u := dst[b*320:][:320]
-		copy(u[2*r:][:2], s)
-		copy(u[32+2*r:][:2], s[2:])
+		half(u[2*r:], s)
+		half(u[32+2*r:], s[2:])
 		lines(u[64+4*r:], s[4:], 4, 0)
 	case tensor.Q8_0:
 		u := dst[b/2*1088:][:1088]
-		copy(u[b%2*32+2*r:][:2], s)
+		half(u[b%2*32+2*r:], s)
 		lines(u[64+b%2*512+4*r:], s[2:], 8, 0x80808080)
 	case tensor.Q5_0:
 		u := dst[b/2*1088:][:1088]
-		copy(u[b%2*32+2*r:][:2], s)
+		half(u[b%2*32+2*r:], s)
 		var q [32]byte
 		fiveBits(&q, s[6:], binary.LittleEndian.Uint32(s[2:]), 128-16) // as Q8_0: value + 128
 		lines(u[64+b%2*512+4*r:], q[:], 8, 0)
 	case tensor.Q5_1:
 		u := dst[b*576:][:576]
-		copy(u[2*r:][:2], s)
-		copy(u[32+2*r:][:2], s[2:])
+		half(u[2*r:], s)
+		half(u[32+2*r:], s[2:])
 		var q [32]byte
 		fiveBits(&q, s[8:], binary.LittleEndian.Uint32(s[4:]), 0)
 		lines(u[64+4*r:], q[:], 8, 0)
 	case tensor.Q4_K:
 		u := dst[b*2304:][:2304]
-		copy(u[2*r:][:2], s)
-		copy(u[32+2*r:][:2], s[2:])
+		half(u[2*r:], s)
+		half(u[32+2*r:], s[2:])
 		lines(u[64+4*r:], s[4:], 35, 0) // 3 lines of scales, 32 of nibbles
 	case tensor.Q6_K:
 		packQ6K(dst[b*3392:][:3392], r, s)
 	}
 }
+
+// half writes one float16: two stores, where copy would be a call.
+func half(dst, src []byte) { dst[0], dst[1] = src[0], src[1] }
 
 // lines writes n dwords of src, xor flip, 64 bytes apart.
 func lines(dst, src []byte, n int, flip uint32) {
@@ -104,8 +107,8 @@ func fiveBits(q *[32]byte, nib []byte, high uint32, bias byte) {
 
 // packK32 places a block of Q4_K or Q5_K as bytes.
 func packK32(t tensor.Type, u []byte, r int, s []byte) {
-	copy(u[2*r:][:2], s)
-	copy(u[32+2*r:][:2], s[2:])
+	half(u[2*r:], s)
+	half(u[32+2*r:], s[2:])
 	sc, mn := tensor.ScaleMinK4((*[12]byte)(s[4:]))
 	for j := range 8 {
 		u[64+16*j+r] = sc[j]
@@ -125,7 +128,7 @@ func packK32(t tensor.Type, u []byte, r int, s []byte) {
 // packK16 places a block of Q6_K as bytes.
 func packK16(u []byte, r int, s []byte) {
 	ql, qh, sc := s[:128], s[128:192], s[192:208]
-	copy(u[2*r:][:2], s[208:])
+	half(u[2*r:], s[208:])
 	for k, v := range sc {
 		u[64+16*k+r] = v
 	}
@@ -139,7 +142,7 @@ func packK16(u []byte, r int, s []byte) {
 
 func packQ6K(u []byte, r int, s []byte) {
 	ql, qh, sc := s[:128], s[128:192], s[192:208]
-	copy(u[2*r:][:2], s[208:])
+	half(u[2*r:], s[208:])
 	for k, v := range sc {
 		u[64+16*k+r] = v
 	}
