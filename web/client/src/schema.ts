@@ -103,14 +103,19 @@ export interface Request {
   finish_reason?: string;
 }
 
+/** A weight and the op that reads it; layer -1 outside the layers. */
+export interface ModelTensor { op: string; layer: number; name: string; type: string; rows: number; cols: number; bytes: number }
+
 export interface TraceFile {
   schema: { name: string; version: string };
   engine: { name: string; version?: string; commit?: string };
   model: {
     name?: string; file?: string; sha256?: string; architecture?: string; quantization?: string;
-    layers?: number; heads?: number; kv_heads?: number; width?: number; vocab?: number;
+    layers?: number; heads?: number; kv_heads?: number; width?: number; vocab?: number; head_dim?: number; ffn?: number;
+    /** the weights in the order in which a pass reads them */
+    tensors?: ModelTensor[];
   };
-  device: { kind?: string; name?: string; threads?: number; features?: string[] };
+  device: { kind?: string; name?: string; threads?: number; features?: string[]; roof?: Roof };
   clock?: { name: string; resolution_ns: number };
   started?: string;
   request: Request;

@@ -43,6 +43,25 @@ for (const [name, r] of cases) for (const [W, H] of sizes) {
     for (let i = 0; i < rooms.length; i++) for (let j = i + 1; j < rooms.length; j++) assert.ok(!meet(rooms[i]!, rooms[j]!), `${rooms[i]!.what} meets ${rooms[j]!.what}`);
   });
 
+  test(`${where}: labels stay in their rooms and off other stations`, () => {
+    const m = inputOf(r), all = labels(r, l).slice(0, r.steps.length);
+    for (const c of l.cols) for (const q of c.op ? [] : c.rooms) for (const i of q.steps) assert.ok(all[i]!.x1 <= q.x - 10 + q.w, `${all[i]!.what} runs through its wall`);
+    all.forEach((b, i) => l.pos.forEach((p, k) => {
+      const dot: Rect = { x0: p.x - 4, x1: p.x + 4, y0: p.y - 4, y1: p.y + 4, what: m.steps[k]!.label };
+      assert.ok(k === i || !meet(b, dot), `${b.what} lies on the station of ${dot.what}`);
+    }));
+  });
+
+  test(`${where}: doors are in walls, between the steps that they join`, () => {
+    const rt = new Routes(inputOf(r), l), near = (a: number, b: number): boolean => Math.abs(a - b) < 6;
+    for (let i = 0; i < r.steps.length - 1; i++) for (const [x, y, upright] of rt.doors(i)) {
+      const a = l.pos[i]!, b = l.pos[i + 1]!;
+      if (a.col === b.col) assert.ok(y > Math.min(a.y, b.y) && y < Math.max(a.y, b.y), `${r.steps[i]!.id}: door outside`);
+      const walls = l.cols.flatMap((c) => (c.op ? [] : c.rooms));
+      assert.ok(walls.some((q) => (upright ? near(x, q.x - 10) || near(x, q.x - 10 + q.w) : near(y, q.y0) || near(y, q.y1))), `${r.steps[i]!.id}: door in no wall`);
+    }
+  });
+
   test(`${where}: x never goes back, so stages are intervals`, () => {
     for (let i = 1; i < l.cols.length; i++) assert.ok(l.cols[i]!.x >= l.cols[i - 1]!.x, `column ${i}`);
     const spans = [...stageSpans(r, l).values()];
