@@ -72,13 +72,13 @@ func (c *benchLocalCmd) Run(ctx context.Context) error {
 		}
 	}
 	out.PeakRSS = peakRSS()
-	out.Roof = roof(d.Threads)
+	out.Roof = readRoof(d.Threads)
 	return json.NewEncoder(os.Stdout).Encode(out)
 }
 
-// roof measures how fast the threads read memory together, in 1e9 bytes a second: the best of some rounds over buffers
+// readRoof measures how fast the threads read memory together, in 1e9 bytes a second: the best of some rounds over buffers
 // far larger than the caches.
-func roof(threads int) float64 {
+func readRoof(threads int) float64 {
 	const size = 256 << 20
 	bufs := make([][]byte, threads)
 	for i := range bufs {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -23,9 +24,11 @@ type server struct {
 	opened *opened
 	api    *openai.Server
 	store  *file.Store
-	walk   *steps.Catalogue
 	http   *http.Server
 }
+
+// catalogue is parsed when it is first needed.
+var catalogue = sync.OnceValue(func() *steps.Catalogue { return steps.Glassbox(engine.Sources) })
 
 // newServer puts API and recordings together. sink, if not nil, is told of running recordings.
 func newServer(o *opened, tracesDir string, sink file.Sink, apiKey string) (*server, error) {
@@ -33,8 +36,8 @@ func newServer(o *opened, tracesDir string, sink file.Sink, apiKey string) (*ser
 	if err != nil {
 		return nil, err
 	}
-	s := &server{opened: o, walk: steps.Glassbox(engine.Sources)}
-	s.store, err = file.NewStore(file.StoreOptions{Head: o.head(), Dir: tracesDir, Finish: s.walk.Apply, Sink: sink,
+	s := &server{opened: o}
+	s.store, err = file.NewStore(file.StoreOptions{Head: o.head(), Dir: tracesDir, Finish: catalogue().Apply, Sink: sink,
 		OnError: func(err error) { fmt.Fprintln(os.Stderr, "glassbox: warning:", err) }})
 	if err != nil {
 		return nil, err
