@@ -31,6 +31,7 @@ type opened struct {
 	engine *engine.Engine
 	file   *gguf.File
 	name   string // model id in the API
+	title  string // for people, "" = the name in the file
 	base   string // base name of the file
 	sha    string // of the file, "" = not computed yet
 }
@@ -40,7 +41,7 @@ func (f *engineFlags) open() (*opened, error) {
 	o := &opened{}
 	var err error
 	if f.Model == "builtin" {
-		o.name, o.base, o.sha = builtin.Name, builtin.File, builtin.SHA256
+		o.name, o.title, o.base, o.sha = builtin.Name, builtin.Title, builtin.File, builtin.SHA256
 		o.file, err = gguf.Parse(builtin.File, builtin.Model())
 	} else {
 		o.base = filepath.Base(f.Model)
@@ -86,7 +87,7 @@ func (o *opened) head() file.Head {
 	c, d := o.engine.Config(), o.engine.Device()
 	return file.Head{
 		Engine: file.Engine{Name: "glassbox", Version: version, Commit: cmp.Or(commit(), "unknown")},
-		Model: file.Model{Name: cmp.Or(c.Name, o.name), File: o.base, SHA256: cmp.Or(o.sha, o.file.SHA256()), Architecture: c.Arch, Quantization: c.Quant,
+		Model: file.Model{Name: cmp.Or(o.title, c.Name, o.name), File: o.base, SHA256: cmp.Or(o.sha, o.file.SHA256()), Architecture: c.Arch, Quantization: c.Quant,
 			Layers: c.Layers, Heads: c.Heads, KVHeads: c.KVHeads, Width: c.Width, Vocab: c.Vocab, HeadDim: c.HeadDim, FFN: c.FFN, Context: c.Context, Tensors: o.tensors()},
 		Device: file.Device{Kind: d.Kind, Name: d.Name, Threads: d.Threads, Features: d.Features, Roof: knownRoof(d)},
 		Clock:  file.Clock{Name: "monotonic", ResolutionNs: trace.Resolution()},

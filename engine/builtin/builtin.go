@@ -13,6 +13,9 @@ import (
 // Name is what the model is called on the command line and in /v1/models.
 const Name = "smollm2-135m-instruct"
 
+// Title is the model's name for people.
+const Title = "SmolLM2-135M-Instruct"
+
 // File is the base name of the embedded GGUF file.
 const File = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
