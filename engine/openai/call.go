@@ -201,11 +201,13 @@ func (c *call) decodeJSON(v any) error {
 	if err := json.Unmarshal(c.body, v); err != nil {
 		return decodeError(err, c.body)
 	}
+	end := trace.Now() // what only the recording needs is not part of the step
 	if string(bytes.TrimSpace(c.body)) == "null" {
 		return decodeError(&json.UnmarshalTypeError{Value: "null", Type: reflect.TypeOf(v)}, c.body)
 	}
 	if m.On() {
-		m.Set("out", fmt.Sprintf("a %T with %s", v, keys(c.body)))
+		m.Set("out", fmt.Sprintf("a %s with %s", strings.TrimPrefix(fmt.Sprintf("%T", v), "*"), keys(c.body)))
+		m.EndAt(end)
 	}
 	return nil
 }
@@ -311,11 +313,11 @@ func (c *call) writeJSON(status int, v any) error {
 	if err := c.rc.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return errGone
 	}
-	_ = c.rc.SetWriteDeadline(time.Time{})
 	return nil
 }
 
-// mayWrite gives the client time to take what is written next: little when the server is stopping.
+// mayWrite gives the client time to take what is written next: little when the server is stopping. net/http lifts the
+// limit before the connection's next request.
 func (c *call) mayWrite() {
 	_ = c.rc.SetWriteDeadline(time.Now().Add(c.s.c.Limits.WriteTimeout))
 	if c.s.closing.Err() != nil { // asked after the first call, so that Shutdown's own is not undone

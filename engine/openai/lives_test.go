@@ -124,8 +124,16 @@ func TestKeepAliveAfterAStream(t *testing.T) {
 	_, body := r.post(chatPath, hi("stream", true))
 	require.Contains(t, body, "[DONE]")
 	time.Sleep(100 * time.Millisecond)
-	status, _ := r.post(chatPath, hi())
-	require.Equal(t, 200, status)
+	require.Contains(t, readAll(t, r.send("GET", "/metrics", nil)), "glassbox_", "a handler that sets no limit has none")
+}
+
+// The limit for the body ends with the body: an answer may take longer.
+func TestAnswersOutliveTheLimitForTheBody(t *testing.T) {
+	r := start(t, func(c *Config, f *fake) { c.Limits.ReadTimeout, f.every = 40*time.Millisecond, 30*time.Millisecond })
+	for _, stream := range []bool{false, true} {
+		_, body := r.post(chatPath, hi("stream", stream))
+		require.Contains(t, body, `"stop"`)
+	}
 }
 
 func TestErrorsOfTheEngine(t *testing.T) {

@@ -110,16 +110,19 @@ func TestRecordingOfAStream(t *testing.T) {
 
 	lines := events(t, body)
 	for n, e := range f.OutputToks {
+		found := 0
 		for _, s := range all {
 			if s.Token != int32(n) {
 				continue
 			}
+			found++
 			require.Equal(t, e.Pass, s.Pass)
 			require.Greater(t, s.Start, e.TimeNs, "a token is sent after it is drawn")
 			if s.Step == trace.StepWrite {
 				require.Equal(t, "data: "+lines[n+1], attr(s, "in"))
 			}
 		}
+		require.Equal(t, 3, found, "a token is put into an event, written and flushed")
 	}
 }
 

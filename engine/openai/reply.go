@@ -133,7 +133,6 @@ func (r *reply) open(ch *choice) error {
 //go:noinline
 func (r *reply) chunk(ch *choice, text string) error {
 	m := r.c.w.Begin(trace.StepChunk)
-	defer m.End()
 	var v any
 	var err error
 	if r.j.chat {
@@ -151,8 +150,10 @@ func (r *reply) chunk(ch *choice, text string) error {
 	}
 	r.event, err = event(r.event[:0], v)
 	if m.On() {
+		end := trace.Now() // what only the recording needs is not part of the step
 		m.Set("in", fmt.Sprintf("%q", text))
 		m.Set("out", fmt.Sprintf("an event of %d bytes", len(r.event)))
+		m.EndAt(end)
 	}
 	return err
 }
@@ -227,12 +228,13 @@ func (r *reply) push() error {
 //go:noinline
 func (r *reply) write() error {
 	m := r.c.w.Begin(trace.StepWrite)
-	defer m.End()
 	r.c.mayWrite()
 	n, err := r.c.rw.Write(r.event)
 	if m.On() {
+		end := trace.Now()
 		m.Set("in", shorten(strings.TrimRight(string(r.event), "\n"), 400))
 		m.Set("out", fmt.Sprintf("%d bytes in the connection's buffer", n))
+		m.EndAt(end)
 	}
 	if err != nil {
 		return errGone
@@ -245,11 +247,12 @@ func (r *reply) write() error {
 //go:noinline
 func (r *reply) flush() error {
 	m := r.c.w.Begin(trace.StepFlush)
-	defer m.End()
 	err := r.c.rc.Flush()
 	if m.On() {
+		end := trace.Now()
 		m.Set("in", fmt.Sprintf("%d bytes in the connection's buffer", len(r.event)))
 		m.Set("out", "handed to the operating system")
+		m.EndAt(end)
 	}
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return errGone
@@ -301,7 +304,6 @@ func (r *reply) end(whole ...any) error {
 		m.Set("in", "data: [DONE]")
 		m.Set("out", "the stream is closed")
 	}
-	_ = r.c.rc.SetWriteDeadline(time.Time{}) // the connection goes on
 	return err
 }
 
@@ -314,7 +316,6 @@ func (r *reply) broken(err error) error {
 	if r.send(explain(err).body()) != nil {
 		return errGone
 	}
-	_ = r.c.rc.SetWriteDeadline(time.Time{})
 	return err
 }
 
