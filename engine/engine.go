@@ -147,7 +147,8 @@ func (o *Options) fill(m *model.Model) error {
 			return fmt.Errorf("%s: wanted %d to %d, found %d", r.name, r.low, r.high, r.v)
 		}
 	}
-	o.Context = min(o.Context, o.KVTokens)
+	// One token's scores must fit a pass, or nothing could ever be planned.
+	o.Context = min(o.Context, o.KVTokens, maxScores/m.Config.Heads/kv.PageTokens*kv.PageTokens)
 	return nil
 }
 
