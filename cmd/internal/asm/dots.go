@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// dots16 makes the float mat-mats on plain rows: R rows by T tokens, y[t][r] = w[r] . x[t]. Lane i adds elements i,
-// i+16, ...; the 16 lanes are folded at the end. Weights are f32, f16 or bf16.
+// dots16 makes the float mat-mats: R rows by T tokens, y[t][r] = w[r] . x[t]. Lane i adds elements i, i+16, ...; the 16
+// lanes are folded at the end. Weights are f32, f16 or bf16, 16 columns of each of the R rows after the other.
 func dots16(v vec) {
 	R, maxTok := 4, 4
 	if !v.avx512 {
@@ -23,10 +23,10 @@ func dots16(v vec) {
 }
 
 func dotKernel(v vec, form string, R, T int) {
-	text(v.name(fmt.Sprintf("dot%sT%d", form, T)), "func(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)")
-	y, ldy, w0, ldw := param("y"), param("ldy"), param("w"), param("ldw")
+	text(v.name(fmt.Sprintf("dot%sT%d", form, T)), "func(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)")
+	y, ldy, w := param("y"), param("ldy"), param("w")
 	x0, ldx, n := param("x"), param("ldx"), param("n16")
-	w, x := pointers(w0, ldw, R), pointers(x0, ldx, T)
+	x := pointers(x0, ldx, T)
 	P := v.parts()
 	for i := 0; i < R*T*P; i++ {
 		v.zero(v.reg(i))
@@ -39,20 +39,13 @@ func dotKernel(v vec, form string, R, T int) {
 	if v.avx512 {
 		first = 16
 	}
-	ahead := GP64().(reg.GPVirtual) // the next R rows: one token reads weights from memory
-	if T == 1 {
-		LEAQ(Mem{Base: ldw, Index: ldw, Scale: 1}, ahead)
-		if R == 4 {
-			ADDQ(ahead, ahead)
-		}
-	}
 	loop("dot", n, func() {
-		for r := 0; r < R && T == 1; r++ {
-			PREFETCHT0(idx(w[r], ahead, 0))
+		for o := 0; o < 16*size*R && T == 1; o += 64 { // one token reads weights from memory
+			PREFETCHT0(at(w, o+2048))
 		}
 		for h := 0; h < P; h++ {
 			for r := 0; r < R; r++ {
-				loadAs(form, v, at(w[r], size*8*h), v.reg(first+r))
+				loadAs(form, v, at(w, size*(16*r+8*h)), v.reg(first+r))
 			}
 			for t := 0; t < T; t++ {
 				xr := v.reg(first + R)
@@ -62,9 +55,7 @@ func dotKernel(v vec, form string, R, T int) {
 				}
 			}
 		}
-		for _, p := range w {
-			ADDQ(U32(uint32(16*size)), p)
-		}
+		ADDQ(U32(uint32(16*size*R)), w)
 		for _, p := range x {
 			ADDQ(U32(64), p)
 		}

@@ -150,10 +150,10 @@ func unitK16(acc *[group]float32, s, x []byte) {
 	}
 }
 
-// dotGo returns the float product of one plain row and one token: lane i adds elements i, i+16, ...; then the fold.
+// dotGo returns the float product of one row and one token: lane i adds elements i, i+16, ...; then the fold.
 func dotGo(f Form) dotFunc {
 	size := info[f].elem
-	return func(y *float32, _ int, w *byte, _ int, x *float32, _ int, n16 int) {
+	return func(y *float32, _ int, w *byte, x *float32, _ int, n16 int) {
 		ws, v := unsafe.Slice(w, 16*n16*size), floats(x, 16*n16)
 		var sum, e [16]float32
 		for ; len(v) > 0; v, ws = v[16:], ws[16*size:] {

@@ -30,7 +30,7 @@ type Form uint8
 //	Q6_K 3392 B, 256 weights: [16 f16 d][pad] [16 scales][16 rows] 16 x (line of ql, of ql+32, of qh)
 //	K32  4416 B, 256 weights: [16 f16 d][16 f16 dmin] [8 scales][16 rows] 2 lines of mins, 64 lines of bytes
 //	K16  4416 B, 256 weights: [16 f16 d][pad] [16 scales][16 rows], 64 lines of bytes (value + 32)
-//	F32, F16, BF16: plain rows, padded to 16 columns
+//	F32, F16, BF16: 16 columns of each of a few rows (as many as the variant takes at once) after the other
 const (
 	Q4_0 Form = iota
 	Q4_1
@@ -155,7 +155,7 @@ func (m *Mat) Size() int {
 	return m.Pairs * Pair * m.stride()
 }
 
-// stride is the bytes of one plain row.
+// stride is the bytes of one row of a float form.
 func (m *Mat) stride() int { return (m.NCols + 15) / 16 * 16 * info[m.Form].elem }
 
 // group returns packed group g.

@@ -95,7 +95,7 @@ func (m *Mat) matMat(y []float32, ldy int, x Input, p0, p1 int, scratch []byte) 
 	}
 }
 
-// dots multiplies n plain rows. A piece of dotRows rows stays in cache for all tokens.
+// dots multiplies n rows of a float form. A piece of dotRows rows stays in cache for all tokens.
 func (k *Kernels) dots(f Form, y []float32, ldy int, w *byte, stride, n int, x Input, cols int) {
 	fs, n16 := k.dot[f], (cols+15)/16
 	_ = x.F[(x.N-1)*x.LD+16*n16-1]
@@ -103,7 +103,7 @@ func (k *Kernels) dots(f Form, y []float32, ldy int, w *byte, stride, n int, x I
 	for r := 0; r < n; r += k.dotRows {
 		wr := (*byte)(unsafe.Add(unsafe.Pointer(w), r*stride))
 		for t := 0; t < x.N; t += most {
-			fs[min(most, x.N-t)](&y[t*ldy+r], 4*ldy, wr, stride, &x.F[t*x.LD], 4*x.LD, n16)
+			fs[min(most, x.N-t)](&y[t*ldy+r], 4*ldy, wr, &x.F[t*x.LD], 4*x.LD, n16)
 		}
 	}
 }

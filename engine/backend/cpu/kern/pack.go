@@ -16,9 +16,12 @@ func (m *Mat) PackPairs(src []byte, p0, p1 int) {
 		}
 		return
 	}
-	n := m.NCols * info[m.Form].elem
+	n, R, block := m.NCols*info[m.Form].elem, m.k.dotRows, 16*info[m.Form].elem
 	for r := p0 * Pair; r < min(p1*Pair, m.NRows); r++ {
-		copy(m.Data[r*m.stride():], src[r*n:(r+1)*n])
+		dst := m.Data[r/R*R*m.stride()+r%R*block:]
+		for o := 0; o < n; o += block {
+			copy(dst[o*R:], src[r*n+o:r*n+min(o+block, n)])
+		}
 	}
 }
 

@@ -239,40 +239,40 @@ func mmK16avx2T6(y *float32, ldy int, w *byte, x *byte, units int)
 func quant32avx2(dst *byte, x *float32, blocks int)
 
 //go:noescape
-func dotF32T1(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF32T1(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotF32T2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF32T2(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotF32T3(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF32T3(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotF32T4(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF32T4(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotF16T1(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF16T1(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotF16T2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF16T2(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotF16T3(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF16T3(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotF16T4(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF16T4(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotBF16T1(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotBF16T1(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotBF16T2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotBF16T2(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotBF16T3(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotBF16T3(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotBF16T4(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotBF16T4(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
 func attnQKr1(s *float32, lds int, q *float32, ldq int, pages *uintptr, off int, n int, dim16 int, scale float32)
@@ -374,31 +374,31 @@ func addVec(y *float32, a *float32, b *float32, n16 int)
 func toHalf(dst *uint16, src *float32, n16 int)
 
 //go:noescape
-func dotF32T1avx2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF32T1avx2(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotF32T2avx2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF32T2avx2(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotF32T3avx2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF32T3avx2(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotF16T1avx2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF16T1avx2(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotF16T2avx2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF16T2avx2(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotF16T3avx2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotF16T3avx2(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotBF16T1avx2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotBF16T1avx2(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotBF16T2avx2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotBF16T2avx2(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
-func dotBF16T3avx2(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+func dotBF16T3avx2(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 
 //go:noescape
 func attnQKr1avx2(s *float32, lds int, q *float32, ldq int, pages *uintptr, off int, n int, dim16 int, scale float32)

@@ -13,7 +13,7 @@ type (
 	unpkFunc  = func(dst, src *byte, units int)
 	quantFunc = func(dst *byte, x *float32, blocks int)
 	leaveFunc = func(dst, src *byte, stride, n16 int)
-	dotFunc   = func(y *float32, ldy int, w *byte, ldw int, x *float32, ldx int, n16 int)
+	dotFunc   = func(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 	qkFunc    = func(s *float32, lds int, q *float32, ldq int, pages *uintptr, off int, n int, dim16 int, scale float32)
 	pvFunc    = func(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
 	threeFunc = func(y, a, b *float32, n16 int)
