@@ -100,5 +100,5 @@ function code(src: Source): string {
     const no = src.code!.first + n;
     return `<div${no === src.line ? ' class="lit" aria-current="true"' : ''}><i>${no}</i><span>${esc(t) || ' '}</span></div>`;
   });
-  return `<pre tabindex="-1" aria-label="Source, line ${src.line} is lit">${rows.join('')}</pre>`;
+  return `<pre tabindex="0" role="region" aria-label="Source, line ${src.line} is lit">${rows.join('')}</pre>`;
 }

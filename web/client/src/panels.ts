@@ -78,7 +78,7 @@ const ICON = {
 };
 
 export function stripControls(o: StripOptions): string {
-  return `<button data-cmd="prev" data-k="prev" aria-label="Previous step">${ICON.prev}</button><button class="play" data-cmd="play" data-k="play" aria-label="${o.playing ? 'Pause' : 'Play'}" aria-pressed="${o.playing !== 0}">${o.playing ? ICON.pause : ICON.play}</button><button data-cmd="next" data-k="next" aria-label="Next step">${ICON.next}</button><button class="speed" data-cmd="speed" data-k="speed" aria-label="Speed ${o.speed} times">${o.speed}x</button>`;
+  return `<button data-cmd="prev" data-k="prev" aria-label="Previous step">${ICON.prev}</button><button class="play" data-cmd="play" data-k="play" aria-label="${o.playing ? 'Pause' : 'Play'}" aria-pressed="${o.playing !== 0}">${o.playing ? ICON.pause : ICON.play}</button><button data-cmd="next" data-k="next" aria-label="Next step">${ICON.next}</button><button class="speed" data-cmd="speed" data-k="speed" aria-label="${o.speed}x speed">${o.speed}x</button>`;
 }
 
 export function stripEnd(o: StripOptions): string {

@@ -52,7 +52,6 @@ export class Stage implements ViewContext {
   constructor(private host: StageHost, private ctl: Controller) {
     this.root = host.shadowRoot!;
     this.root.innerHTML = SKELETON;
-    if (host.hasAttribute('page')) this.$('.view').setAttribute('role', 'main');
     this.measure = measurer(host);
     this.resize = new ResizeObserver(() => this.sized());
     this.resize.observe(host);
@@ -207,6 +206,8 @@ export class Stage implements ViewContext {
       g.setAttribute('role', 'separator');
       g.setAttribute('aria-orientation', 'vertical');
       g.setAttribute('aria-label', `Width of the ${key === 'card' ? 'step card' : 'outline'}`);
+      g.setAttribute('aria-valuemin', String(least));
+      g.setAttribute('aria-valuemax', String(most));
       const width = (): number => this.$(key === 'card' ? '.card' : '.outline').clientWidth;
       const to = (v: number): void => { const w = Math.round(Math.max(least, Math.min(most, v))); this.host.style.setProperty(`--${key}`, `${w}px`); g.setAttribute('aria-valuenow', String(w)); store(`glassbox.size.${key}`, String(w)); this.redraw(); };
       g.addEventListener('pointerdown', (e) => {
@@ -222,6 +223,7 @@ export class Stage implements ViewContext {
         e.preventDefault();
         e.stopPropagation();
       });
+      g.setAttribute('aria-valuenow', String(width()));
       this.$('.stage').append(g);
     }
   }

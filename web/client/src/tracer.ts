@@ -61,7 +61,7 @@ export class Tracer extends HTMLElement {
   connectedCallback(): void {
     this.alive = true;
     if (!this.hasAttribute('tabindex')) this.tabIndex = 0;
-    if (!this.hasAttribute('role')) this.setAttribute('role', 'region');
+    if (!this.hasAttribute('role')) this.setAttribute('role', this.hasAttribute('page') ? 'main' : 'region');
     if (!this.hasAttribute('aria-label')) this.setAttribute('aria-label', 'Request tracer. Arrows walk, question mark lists the keys.');
     this.offs.push(followTheme(this, () => this.stage?.redraw()));
     this.st = this.startState();
