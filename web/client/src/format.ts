@@ -72,7 +72,7 @@ export function num(parts: [string, string], exact: string, prov: Prov, how = ''
 
 /** timeText is a duration in a line of text, with its badge. */
 export function timeText(ns: number, prov: Prov = 'measured', how = ''): string {
-  return `<span class="mono nb" title="${exactNs(ns)}">${time(ns)}</span>${badge(prov, how)}`;
+  return `<span class="mono nb" title="${exactNs(ns)}">${time(ns)}${badge(prov, how)}</span>`;
 }
 
 /** Bytes of a token whose text is not whole UTF-8, as <E4> signs. */

@@ -18,8 +18,8 @@ import { followTheme } from './theme';
 import { toHref } from './url';
 
 /** request is what Trace sends: the chat API with a recording asked for. */
-export const traceRequest = (prompt: string, model?: string): Record<string, unknown> => ({
-  ...(model ? { model } : {}), messages: [{ role: 'user', content: prompt }], stream: true, glassbox: { trace: true },
+export const traceRequest = (prompt: string, model?: string, maxTokens?: number): Record<string, unknown> => ({
+  ...(model ? { model } : {}), ...(maxTokens ? { max_tokens: maxTokens } : {}), messages: [{ role: 'user', content: prompt }], stream: true, glassbox: { trace: true },
 });
 
 export class Hero extends HTMLElement {
@@ -54,6 +54,8 @@ export class Hero extends HTMLElement {
   disconnectedCallback(): void { this.player.stop(); for (const f of this.offs) f(); this.offs = []; }
 
   private get map(): HTMLElement { return this.shadowRoot!.querySelector<HTMLElement>('.h-map')!; }
+  /** An answer without an end would make a recording that no page can hold. */
+  private get limit(): number { return Number(this.getAttribute('max-tokens') ?? 96); }
   private get src(): string { return this.getAttribute('src') ?? ''; }
 
   set recording(v: Recording | object | string) { this.rec = v instanceof Recording ? v : Recording.parse(v); if (this.isConnected) this.ready(this.rec); }
@@ -71,7 +73,7 @@ export class Hero extends HTMLElement {
     const step = this.getAttribute('step') ?? r.steps.find((s) => /scores/.test(s.id))?.id ?? r.steps[0]?.id ?? '';
     this.st = fit(r, { ...INITIAL, step, pass: r.passNumbers[Math.min(6, r.passes.length - 1)] ?? 0, layer: Math.floor(r.layers / 2) });
     const f = r.file, day = f.started ? new Date(f.started) : null;
-    this.tell(`${esc([f.model.name, f.model.quantization].filter(Boolean).join(', '))}${this.hasAttribute('builtin') ? ', inside the binary' : ''}. Below: recorded ${day && !Number.isNaN(+day) ? day.toLocaleDateString('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }) : 'earlier'}${f.device.name ? ` on ${esc(cutMiddle(f.device.name, 40))}` : ''}${f.device.threads ? `, ${f.device.threads} threads` : ''}, <span class="mono nb" title="${exactNs(r.total.ns)}">${time(r.total.ns)}</span>${badge(r.total.prov, r.total.how)}`);
+    this.tell(`${esc([f.model.name, f.model.quantization].filter(Boolean).join(', '))}${this.hasAttribute('builtin') ? ', inside the binary' : ''}. Below: recorded ${day && !Number.isNaN(+day) ? day.toLocaleDateString('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }) : 'earlier'}${f.device.name ? ` on ${esc(cutMiddle(f.device.name, 40))}` : ''}${f.device.threads ? `, ${f.device.threads} threads` : ''}, <span class="mono nb" title="${exactNs(r.total.ns)}">${time(r.total.ns)}${badge(r.total.prov, r.total.how)}</span>`);
     this.map.innerHTML = '<svg role="img" aria-label="Map of the recorded request"></svg><span class="hint"><kbd>→</kbd> steps, <kbd>Space</kbd> plays, <kbd>↵</kbd> opens it</span>';
     this.paint();
   }
@@ -143,9 +145,9 @@ export class Hero extends HTMLElement {
     this.busy = true;
     const button = this.shadowRoot!.querySelector('button')!, t0 = performance.now();
     button.disabled = true;
-    const tick = setInterval(() => this.tell(`Asking the engine, <span class="mono">${((performance.now() - t0) / 1000).toFixed(1)} s</span>`), 100);
+    const tick = setInterval(() => this.tell(`Asking the engine for at most ${this.limit} tokens, <span class="mono">${((performance.now() - t0) / 1000).toFixed(1)} s</span>`), 100);
     try {
-      const res = await fetch('/v1/chat/completions', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(traceRequest(prompt, this.getAttribute('model') ?? undefined)) });
+      const res = await fetch('/v1/chat/completions', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(traceRequest(prompt, this.getAttribute('model') ?? undefined, this.limit)) });
       const id = res.headers.get('X-Glassbox-Trace-Id');
       if (!res.ok || !id) {
         const said = res.ok ? 'the answer names no recording' : ((await res.json().catch(() => null)) as { error?: { message?: string } } | null)?.error?.message ?? `the server answered ${res.status}`;

@@ -49,6 +49,7 @@ test('frames that are not ours are ignored', () => {
 });
 
 test('Trace asks for a streamed answer and a recording', () => {
+  assert.equal(traceRequest('Hi', 'm', 96)['max_tokens'], 96);
   assert.deepEqual(traceRequest('Hi'), { messages: [{ role: 'user', content: 'Hi' }], stream: true, glassbox: { trace: true } });
 });
 
