@@ -157,7 +157,7 @@ func (b *Builder) span(s *trace.Span) {
 
 // pass takes in a pass and its ops. An op's id is KIND/PASS/L17/STEP, and KIND/PASS/STEP outside the layers.
 func (b *Builder) pass(p *trace.PassOps) {
-	pass := Pass{Index: p.Index, Kind: p.Kind.String(), Tokens: p.Tokens, BatchTokens: p.Batch, Requests: p.Requests}
+	pass := Pass{Index: p.Index, Kind: p.Kind.String(), Tokens: p.Tokens, BatchTokens: p.Batch, Requests: p.Requests, CaptureNs: p.Capture}
 	at := Span{}
 	b.place(&at, p.Start, p.Dur)
 	pass.StartNs, pass.DurNs = at.StartNs, at.DurNs
@@ -261,7 +261,7 @@ func (b *Builder) Request() Request {
 	f := b.rec.Facts()
 	r := Request{
 		ID: f.RequestID, TraceID: b.traceID, TraceParent: f.TraceParent, Endpoint: f.Endpoint, Prompt: f.Prompt,
-		Rendered: f.Rendered, Text: f.Text, FinishReason: f.Finish, Error: f.Err,
+		Rendered: f.Rendered, Text: f.Text, FinishReason: f.Finish, Error: f.Err, CaptureNs: f.CaptureNs,
 		OutputTokens: b.out.Request.OutputTokens[:len(b.out.Request.OutputTokens):len(b.out.Request.OutputTokens)],
 	}
 	if id := traceIDOf(f.TraceParent); id != "" {

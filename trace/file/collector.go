@@ -184,6 +184,7 @@ func (c *Collector) finish(stopped bool) {
 	} else {
 		c.journal.write(journalLine{End: &journalEnd{Spans: len(rec.Spans)}})
 	}
+	c.attachCaptured(rec)
 	c.mu.Lock()
 	rec.Arrays, c.arrays = c.arrays, nil
 	c.mu.Unlock()
@@ -197,6 +198,20 @@ func (c *Collector) finish(stopped bool) {
 	}
 	if c.opts.Sink != nil {
 		c.opts.Sink.Finished(c.rec.ID, rec)
+	}
+}
+
+// attachCaptured takes in what the engine copied out. One array that cannot be kept does not cost the others: the
+// recording says why it is not there.
+func (c *Collector) attachCaptured(rec *Recording) {
+	for _, captured := range c.rec.TakeArrays() {
+		a, err := FromCapture(captured)
+		if err == nil {
+			err = c.Attach(captured.Name, a)
+		}
+		if err != nil {
+			rec.Partial, rec.Missing = true, append(rec.Missing, err.Error())
+		}
 	}
 }
 
