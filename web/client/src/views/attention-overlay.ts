@@ -1,0 +1,147 @@
+// Labels, cursors, legend and row profile of the Attention view, as SVG text.
+// Strings only.
+import { cutMiddle, esc, svgBadge, tokenText } from '../format';
+import type { Token } from '../schema';
+import type { Attention, ScoreKind } from './attention-data';
+import { maskPath, tileAt, type GridLayout, type Layout, type MapLayout } from './attention-layout';
+import { topOf } from './attention-draw';
+import { shortName, type Here } from './attention-card';
+
+export interface Scene { a: Attention; tokens: Token[]; prompt: number; lay: Layout; here: Here; map: ArrayLike<number>; order: ArrayLike<number>; score: ScoreKind | null; per: number; linear: boolean; own: boolean; skipFirst: boolean; ramp: string[]; W: number; H: number }
+
+const say = (q: Scene, j: number, most = 13): string => esc(cutMiddle(q.tokens[j] ? tokenText(q.tokens[j]!) : `#${j}`, most));
+
+/** What does not change while the cursor moves. */
+export function still(q: Scene): string {
+  return (q.lay.grid ? gridLabels(q, q.lay.grid) : '') + (q.lay.map ? mapFrame(q, q.lay.map) + legend(q, q.lay.map) : '');
+}
+
+/** What moves with head, row and key. */
+export function moving(q: Scene): string {
+  return (q.lay.grid ? gridCursor(q, q.lay.grid) : '') + (q.lay.map ? mapCursor(q, q.lay.map) + profile(q, q.lay.map) + lookedAt(q, q.lay.map) : '');
+}
+
+function gridLabels(q: Scene, g: GridLayout): string {
+  const lineStep = Math.max(1, Math.ceil(11 / g.pitch)), colStep = Math.max(1, Math.ceil(24 / g.pitch)), sorted = !!q.score, mid = g.tile / 2;
+  let s = '';
+  for (let r = 0; r < g.rows; r += lineStep) {
+    const v = sorted ? q.a.scores[q.score!.id][q.order[r * g.cols]!]!.toFixed(Math.min(2, q.score!.digits)) : `L${r}`;
+    s += `<text x="${g.x - 8}" y="${g.y + r * g.pitch + mid + 4}" class="m end s cap">${v}</text>`;
+  }
+  if (sorted) return `${s}<text x="${g.x}" y="${g.y - 20}" class="cap">${esc(q.score!.title)}${q.score!.unit ? `, ${q.score!.unit}` : ''}, highest first</text>${svgBadge(g.x + q.score!.title.length * 6 + (q.score!.unit ? q.score!.unit.length * 6 + 8 : 0) + 84, g.y - 24, 'derived')}<text x="${g.x}" y="${g.y - 7}" class="cap s">left to right, then down</text>`;
+  for (let c = 0; c < g.cols; c += g.pitch >= 18 ? 1 : colStep) s += `<text x="${tileAt(g, c, 0, q.per)[0] + mid}" y="${g.y - 6}" class="m mid s cap">${g.pitch >= 18 || c % colStep === 0 ? `H${c}` : ''}</text>`;
+  if (q.per > 1) for (let k = 0, n = Math.ceil(g.cols / q.per); k < n; k++) {
+    const x0 = tileAt(g, k * q.per, 0, q.per)[0], x1 = tileAt(g, Math.min(g.cols, (k + 1) * q.per) - 1, 0, q.per)[0] + g.tile, room = x1 - x0, label = room > 46 ? `KV ${k}` : room > 14 ? String(k) : '';
+    s += `<path d="M${x0 + 0.5} ${g.y - 19.5}v-4h${room - 1}v4" fill="none" stroke="var(--st-S)"/>`;
+    if (label) s += `<rect x="${(x0 + x1) / 2 - label.length * 4 - 2}" y="${g.y - 33}" width="${label.length * 8 + 4}" height="13" fill="var(--page)"/><text x="${(x0 + x1) / 2}" y="${g.y - 20}" class="mid cap" fill="var(--st-S)">${label}</text>`;
+  }
+  return s;
+}
+
+const frame = (x: number, y: number, w: number, h: number): string =>
+  `<rect x="${x - 2}" y="${y - 2}" width="${w + 4}" height="${h + 4}" fill="none" stroke="var(--page)" stroke-width="4"/><rect x="${x - 2}" y="${y - 2}" width="${w + 4}" height="${h + 4}" fill="none" stroke="var(--text)" stroke-width="2"/>`;
+
+function gridCursor(q: Scene, g: GridLayout): string {
+  const { l, h, mean } = q.here, sorted = !!q.score, place = (i: number): [number, number] => tileAt(g, i % g.cols, Math.floor(i / g.cols), q.per), at = sorted ? Array.prototype.indexOf.call(q.order, l * q.a.heads + h) as number : l * g.cols + h, [x, y] = place(at);
+  let s = '';
+  if (mean === 'heads' && !sorted) s += frame(g.x, y, g.w - (g.pitch - g.tile), g.tile);
+  else if (mean === 'layers' && !sorted) s += frame(x, g.y, g.tile, g.h - (g.pitch - g.tile));
+  else if (mean === 'all') s += frame(g.x, g.y, g.w - (g.pitch - g.tile), g.h - (g.pitch - g.tile));
+  else s += frame(x, y, g.tile, g.tile);
+  if (!sorted) s += `<rect x="0" y="${y + g.tile / 2 - 8}" width="${g.x - 4}" height="16" fill="var(--page)"/><text x="${g.x - 8}" y="${y + g.tile / 2 + 4}" class="m end cap b">L${l}</text><rect x="${x + g.tile / 2 - 11}" y="${g.y - 17}" width="22" height="14" fill="var(--page)"/><text x="${x + g.tile / 2}" y="${g.y - 6}" class="m mid cap b">H${h}</text>`;
+  const m = q.lay.map;
+  if (m) s += `<path d="M${mean === 'heads' || mean === 'all' ? g.x + g.w - (g.pitch - g.tile) + 3 : x + g.tile + 3} ${Math.round(y + g.tile / 2) + 0.5}H${Math.round(g.x + g.w + 10) + 0.5}V${m.y - 15.5}H${m.x - m.label + 8}" fill="none" stroke="var(--graphic)"/>`;
+  return s;
+}
+
+function mapFrame(q: Scene, m: MapLayout): string {
+  let s = `<defs><pattern id="at-hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line x1="0" y1="0" x2="0" y2="5" stroke="var(--rule)" stroke-width="1"/></pattern></defs><path d="${maskPath(m)}" fill="url(#at-hatch)" shape-rendering="crispEdges"/>`;
+  if (q.skipFirst && m.c0 === 0) s += `<rect x="${m.x}" y="${m.y}" width="${m.cell}" height="${m.size}" fill="var(--inset)"/>`;
+  const cut = q.prompt - m.r0;
+  if (cut > 0 && cut < m.n) {
+    const to = m.x + Math.min(m.n, Math.max(0, q.prompt - m.c0)) * m.cell, y = m.y + cut * m.cell - 0.5;
+    s += `<path d="M${m.x - 6} ${y}H${to + 4}" stroke="var(--st-D)"/><text x="${to + 9}" y="${y + 4}" class="cap halo" fill="var(--st-D)">rows below: the answer</text>`;
+  }
+  return s + `<text x="${m.x + m.size}" y="${m.y - 10}" class="end cap s">column: token looked at, row: token looking</text>`;
+}
+
+/** The legend lies in the masked half, or beside a map that is cut out of a larger one. */
+function legend(q: Scene, m: MapLayout): string {
+  const w = 132, x = m.side ? m.x + m.size + 16 : m.x + m.size - w - 14, y = m.y + 10, W = m.side ? 76 : w, top = q.own ? topOf(q.map, q.a.n, q.skipFirst) : 1;
+  if (!m.side && m.size < 250) return '';
+  let s = `<rect x="${x - 10}" y="${y - 4}" width="${W + 20}" height="52" fill="var(--page)"/><text x="${x}" y="${y + 8}" class="cap s">weight, ${q.linear ? 'linear' : '√'}${q.own ? ', to the map’s largest' : ''}</text>`;
+  for (let k = 0; k < 64; k++) s += `<rect x="${x + (k * W) / 64}" y="${y + 14}" width="${W / 64 + 0.4}" height="9" fill="${q.ramp[Math.round((k / 63) * 255)]}"/>`;
+  s += `<rect x="${x + 0.5}" y="${y + 14.5}" width="${W - 1}" height="8" class="hair2"/>`;
+  for (const v of (m.side ? [0, 0.25, 1] : q.linear ? [0, 0.25, 0.5, 1] : [0, 0.1, 0.25, 0.5, 1])) {
+    const part = q.linear ? v : Math.sqrt(v), px = x + part * W, shown = v * top, t = q.own ? shown.toPrecision(2).replace(/\.?0+$/, '') : String(v).replace(/^0\./, '.');
+    if (q.own && v !== 0 && v !== 1 && v !== 0.25) continue;
+    s += `<path d="M${px} ${y + 23}v3" class="hair2"/><text x="${px}" y="${y + 37}" class="m s cap ${v === 0 ? '' : v === 1 ? 'end' : 'mid'}">${t}</text>`;
+  }
+  return s;
+}
+
+/** Token texts on both axes, thinned where cells are small; the cursor's own are always there and push others away. */
+function axes(q: Scene, m: MapLayout): string {
+  const y1 = m.y + m.size, away = Math.ceil((m.font + 2) / m.cell);
+  let s = '';
+  for (const [from, now, down] of [[m.r0, q.here.row, true], [m.c0, q.here.col, false]] as const) for (let k = 0; k < m.n; k++) {
+    const on = from + k === now;
+    if (!on && (k % m.step !== 0 || Math.abs(from + k - now) < away)) continue;
+    const at = down ? `x="${m.x - 7}" y="${m.y + k * m.cell + m.cell / 2 + 4}"` : `transform="translate(${m.x + k * m.cell + m.cell / 2 + 4} ${y1 + 7}) rotate(-90)"`;
+    s += `<text ${at} class="m end ${on ? 'b' : 's'}" font-size="${on ? 12 : m.font}">${say(q, from + k, down ? 13 : 11)}</text>`;
+  }
+  return s;
+}
+
+function mapCursor(q: Scene, m: MapLayout): string {
+  const { row, col } = q.here, r = row - m.r0, c = col - m.c0, y = m.y + r * m.cell, x = m.x + c * m.cell, inR = r >= 0 && r < m.n, inC = c >= 0 && c < m.n;
+  let s = `<text x="${m.x - m.label + 14}" y="${m.y - 11}" class="b">${esc(shortName(q.a, q.here))}</text>${axes(q, m)}`;
+  if (inR) {
+    const to = Math.min(m.n, row + 1 - m.c0);
+    s += `<rect x="${m.x - 1.5}" y="${y - 1.5}" width="${Math.max(0, to) * m.cell + 2}" height="${m.cell + 2}" fill="none" stroke="var(--text)"/>`;
+  }
+  if (inC && col <= row) {
+    const from = Math.max(0, col - m.r0), y0 = m.y + from * m.cell;
+    s += `<rect x="${x - 1.5}" y="${y0 - 1.5}" width="${m.cell + 2}" height="${(m.n - from) * m.cell + 2}" fill="none" stroke="var(--text)"/>`;
+    if (inR) s += `<rect x="${x - 2}" y="${y - 2}" width="${m.cell + 3}" height="${m.cell + 3}" fill="none" stroke="var(--page)" stroke-width="4"/><rect x="${x - 2}" y="${y - 2}" width="${m.cell + 3}" height="${m.cell + 3}" fill="none" stroke="var(--text)" stroke-width="2"/>`;
+  }
+  return s + readout(q, m);
+}
+
+/** Value and row sum of the cursor, in the masked half below the legend. */
+function readout(q: Scene, m: MapLayout): string {
+  const { row, col } = q.here, v = q.map[row * q.a.n + col]!, end = !m.side, x = m.side ? m.x + m.size + 10 : m.x + m.size - 14, y = m.y + 82;
+  if (!m.side && m.size < 250) return '';
+  const line = (n: number, t: string, cls: string): string => `<text x="${x}" y="${y + n * 16}" class="${cls}${end ? ' end' : ''} halo">${t}</text>`;
+  return line(0, col > row ? 'masked: a later token' : `${say(q, row, 12)} → ${say(q, col, 12)}`, 'm') + (col > row ? '' : line(1.2, v.toFixed(4), 'm big')) + line(2.3, `row sum ${q.a.rowSum(q.map, row).toFixed(4)}`, 'm cap s');
+}
+
+/** Who looks at the column's token, row by row, where there is room beside the map. */
+function lookedAt(q: Scene, m: MapLayout): string {
+  const x = m.x + m.size + 22, w = Math.min(140, q.W - x - 16), { col, row } = q.here;
+  if (m.side || w < 90) return '';
+  let top = 0, s = `<text x="${x}" y="${m.y - 10}" class="cap s">looked at: <tspan class="m b" fill="var(--text)">${say(q, col, 11)}</tspan></text><path d="M${x - 0.5} ${m.y}v${m.size}" class="hair2"/>`;
+  for (let i = col; i < q.a.n; i++) top = Math.max(top, q.map[i * q.a.n + col]!);
+  for (let r = 0; r < m.n; r++) {
+    const i = m.r0 + r;
+    if (i < col) continue;
+    const part = q.map[i * q.a.n + col]! / (top || 1);
+    s += `<rect x="${x}" y="${m.y + r * m.cell}" width="${Math.max(0.5, (q.linear ? part : Math.sqrt(part)) * w)}" height="${Math.max(1, m.cell - 1.5)}" fill="${i === row ? 'var(--text)' : 'var(--fam-A)'}"/>`;
+  }
+  return `${s}<text x="${x}" y="${m.y + m.size + 15}" class="cap s">width ${q.linear ? 'linear' : '√'}, largest <tspan class="m">${top.toFixed(4)}</tspan></text>`;
+}
+
+function profile(q: Scene, m: MapLayout): string {
+  const y = m.foot + 4, h = Math.min(110, q.H - y - 14), { row, col } = q.here;
+  if (h < 34) return '';
+  let top = 0;
+  for (let j = q.skipFirst ? 1 : 0; j <= row; j++) top = Math.max(top, q.map[row * q.a.n + j]!);
+  let s = `<text x="${m.x}" y="${y - 6}" class="cap s">row ${row}, <tspan class="m">${say(q, row)}</tspan></text><text x="${m.x + m.size}" y="${y - 6}" class="cap s end">height ${q.linear ? 'linear' : '√'}, largest <tspan class="m">${top.toFixed(4)}</tspan></text>`;
+  for (let c = 0; c < m.n; c++) {
+    const j = m.c0 + c;
+    if (j > row || (q.skipFirst && j === 0)) continue;
+    const part = q.map[row * q.a.n + j]! / (top || 1), hh = Math.max(0.5, (q.linear ? part : Math.sqrt(part)) * (h - 4));
+    s += `<rect x="${m.x + c * m.cell}" y="${y + h - hh}" width="${Math.max(1, m.cell - 1.5)}" height="${hh}" fill="${j === col ? 'var(--text)' : 'var(--fam-A)'}"/>`;
+  }
+  return `${s}<path d="M${m.x} ${y + h + 0.5}h${m.size}" class="hair2"/>`;
+}
