@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"glassbox/engine"
+	"glassbox/engine/capture"
 	"glassbox/engine/openai/wire"
 	"glassbox/engine/sample"
 )
@@ -56,6 +57,8 @@ func explain(err error) *RequestError {
 	var tokErr *engine.TokenError
 	var parErr *sample.ParamError
 	var field *wire.FieldError
+	var size *capture.SizeError
+	var part *capture.AblateError
 	switch {
 	case errors.As(err, &re):
 		return re
@@ -68,6 +71,10 @@ func explain(err error) *RequestError {
 		return invalid("prompt", "%s", tokErr.Error())
 	case errors.As(err, &parErr):
 		return invalid(parErr.Param, "%s", parErr.Error())
+	case errors.As(err, &size):
+		return invalid("glassbox.capture", "glassbox.%s", size.Error())
+	case errors.As(err, &part):
+		return invalid("glassbox.ablate", "glassbox.%s", part.Error())
 	case errors.As(err, &field):
 		return &RequestError{http.StatusBadRequest, invalidRequest, field.Error(), field.Param, "invalid_type"}
 	case errors.Is(err, engine.ErrQueueFull):

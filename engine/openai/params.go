@@ -71,6 +71,9 @@ func (s *Server) validate(c *call, r checked) (*job, error) {
 	if err := j.request.Sampling.Check(s.tok.Size()); err != nil {
 		return nil, err
 	}
+	if err := s.ablation(w.Glassbox, &j.request); err != nil {
+		return nil, err
+	}
 	if m.On() {
 		p := j.params()
 		m.Set("in", fmt.Sprintf("model %q, stream %t", w.Model, j.stream))
@@ -194,6 +197,9 @@ func (j *job) params() map[string]any {
 	}
 	if j.logs {
 		m["logprobs"] = j.request.Logprobs
+	}
+	if j.request.Ablate.Any() {
+		m["ablate"] = j.request.Ablate.Names()
 	}
 	if len(p.LogitBias) > 0 {
 		bias := make(map[string]any, len(p.LogitBias))

@@ -71,6 +71,7 @@ type ResponseFormat struct {
 type Glassbox struct {
 	Trace   bool     `json:"trace,omitempty"`
 	Capture []string `json:"capture,omitempty"` // attention, lens, values, logits, all
+	Ablate  []string `json:"ablate,omitempty"`  // parts of the model to switch off: L10.H3, L4.ffn, L7, L2.attn=mean; with or without a recording
 }
 
 // Message is one message of a chat.

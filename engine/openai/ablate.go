@@ -1,0 +1,25 @@
+package openai
+
+import (
+	"glassbox/engine"
+	"glassbox/engine/capture"
+	"glassbox/engine/openai/wire"
+)
+
+// ablater is an Engine that can switch parts of its model off for a request, such as *engine.Engine.
+type ablater interface {
+	ParseAblate(list []string) (capture.Ablation, error)
+}
+
+// ablation reads which parts of the model are to be switched off.
+func (s *Server) ablation(asked *wire.Glassbox, r *engine.Request) (err error) {
+	if asked == nil || len(asked.Ablate) == 0 {
+		return nil
+	}
+	e, ok := s.c.Engine.(ablater)
+	if !ok {
+		return unsupported("unsupported_parameter", "glassbox.ablate", "glassbox.ablate: this engine cannot switch parts of its model off: leave the field out")
+	}
+	r.Ablate, err = e.ParseAblate(asked.Ablate)
+	return err
+}
