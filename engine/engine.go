@@ -57,6 +57,8 @@ type Engine struct {
 	run   *exec.Runner
 
 	submit chan *answer
+	gate   sync.RWMutex // held by those who submit; the loop shuts it before it takes in what is left
+	shut   bool
 	ctx    context.Context // ends when Close is called
 	cancel context.CancelFunc
 	done   chan struct{}  // closed when the loop has ended

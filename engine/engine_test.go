@@ -261,3 +261,25 @@ func TestTracedRequestLeavesEveryStepOfItsPath(t *testing.T) {
 	require.Len(t, f.OutputToks, 5)
 	require.Len(t, f.OutputToks[0].Top, 2)
 }
+
+func TestSubmitRacingCloseAlwaysGetsAnEnd(t *testing.T) {
+	for range 30 {
+		e := tiny(t, Options{Slots: 2})
+		streams := make(chan *Stream, 64)
+		go func() {
+			defer close(streams)
+			for range 64 {
+				s, err := e.Submit(context.Background(), Request{Tokens: ids("a"), MaxTokens: 2, Logprobs: -1, IgnoreEOS: true})
+				if errors.Is(err, ErrClosed) {
+					return
+				}
+				require.NoError(t, err)
+				streams <- s
+			}
+		}()
+		require.NoError(t, e.Close())
+		for s := range streams {
+			read(t, s) // fails after 30 s if no end comes
+		}
+	}
+}

@@ -30,6 +30,9 @@ func (e *Engine) loop() {
 		e.workOut()
 		e.count()
 	}
+	e.gate.Lock()
+	e.shut = true
+	e.gate.Unlock()
 	e.drain()
 	e.dropWork(func(*work) error { return ErrClosed })
 	e.sched.All(func(q *sched.Sequence) { e.fail(q.Owner.(*answer), ErrClosed) })

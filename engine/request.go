@@ -183,7 +183,9 @@ func samplingNote(r *Request) string {
 func (e *Engine) enqueue(a *answer, w *trace.Writer) error {
 	m := w.Begin(trace.StepSubmit)
 	defer m.End()
-	if e.ctx.Err() != nil {
+	e.gate.RLock()
+	defer e.gate.RUnlock()
+	if e.shut || e.ctx.Err() != nil {
 		return ErrClosed
 	}
 	a.submitted = trace.Now()

@@ -344,3 +344,32 @@ func TestExportToOtherForms(t *testing.T) {
 	_, _, code = output(t, "export", gbx, "--to", "poem", "-o", "-")
 	require.Equal(t, 2, code)
 }
+
+func TestModelWithoutATemplateServesCompletionsAndSaysSoForChat(t *testing.T) {
+	dir := t.TempDir()
+	model, tmpl := filepath.Join(dir, "tiny.gguf"), filepath.Join(dir, "chat.jinja")
+	require.NoError(t, os.WriteFile(model, testmodel.Bytes(t, testmodel.Spec{}), 0o644))
+	require.NoError(t, os.WriteFile(tmpl, []byte("{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"), 0o644))
+	post := func(url, path, body string) (int, string) {
+		resp, err := http.Post(url+path, "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.StatusCode, string(b)
+	}
+	chat := `{"messages":[{"role":"user","content":"Hi"}],"max_tokens":2}`
+	_, url, _ := serving(t, "serve", "--addr", "127.0.0.1:0", "--model", model)
+	code, body := post(url, "/v1/chat/completions", chat)
+	require.Equal(t, 400, code)
+	require.Contains(t, body, "--chat-template")
+	code, body = post(url, "/v1/completions", `{"prompt":"Hi","max_tokens":2}`)
+	require.Equal(t, 200, code, body)
+	_, url, _ = serving(t, "serve", "--addr", "127.0.0.1:0", "--model", model, "--chat-template", tmpl)
+	code, body = post(url, "/v1/chat/completions", chat)
+	require.Equal(t, 200, code, body)
+	require.NoError(t, os.WriteFile(tmpl, []byte("{% for %}"), 0o644))
+	_, stderr, exit := output(t, "serve", "--addr", "127.0.0.1:0", "--model", model, "--chat-template", tmpl)
+	require.Equal(t, 1, exit)
+	oneLine(t, "broken template", stderr, tmpl, "line 1")
+}

@@ -18,12 +18,13 @@ import (
 
 // engineFlags choose the model and how it runs; serve, trace and bench-local share them.
 type engineFlags struct {
-	Model       string `default:"builtin" placeholder:"FILE.gguf" help:"Model file, or builtin: the one inside the binary."`
-	Backend     string `default:"cpu" enum:"cpu,ref" help:"What computes: cpu, or ref (plain Go, the slow truth)."`
-	Threads     int    `placeholder:"N" help:"Worker threads; one a core by default."`
-	CPUFeatures string `name:"cpu-features" placeholder:"NAME" help:"Use these kernels instead of the best: avx512-vnni, avx2 or generic."`
-	Context     int    `placeholder:"N" help:"Most tokens of prompt and answer together; the model's own by default."`
-	Slots       int    `placeholder:"N" help:"Requests that run at once (default 8)."`
+	Model        string `default:"builtin" placeholder:"FILE.gguf" help:"Model file, or builtin: the one inside the binary."`
+	Backend      string `default:"cpu" enum:"cpu,ref" help:"What computes: cpu, or ref (plain Go, the slow truth)."`
+	Threads      int    `placeholder:"N" help:"Worker threads; one a core by default."`
+	CPUFeatures  string `name:"cpu-features" placeholder:"NAME" help:"Use these kernels instead of the best: avx512-vnni, avx2 or generic."`
+	Context      int    `placeholder:"N" help:"Most tokens of prompt and answer together; the model's own by default."`
+	ChatTemplate string `name:"chat-template" placeholder:"FILE" help:"Use this Jinja chat template instead of the one in the model's file."`
+	Slots        int    `placeholder:"N" help:"Requests that run at once (default 8)."`
 }
 
 // opened is a model that is ready to serve.
@@ -34,11 +35,13 @@ type opened struct {
 	title  string // for people, "" = the name in the file
 	base   string // base name of the file
 	sha    string // of the file, "" = not computed yet
+
+	templateFile string // "" = the template in the model's file
 }
 
 // open maps the model's file and starts the engine.
 func (f *engineFlags) open() (*opened, error) {
-	o := &opened{}
+	o := &opened{templateFile: f.ChatTemplate}
 	var err error
 	if f.Model == "builtin" {
 		o.name, o.title, o.base, o.sha = builtin.Name, builtin.Title, builtin.File, builtin.SHA256
@@ -68,7 +71,15 @@ func (o *opened) close() error { return errors.Join(o.engine.Close(), o.file.Clo
 
 // template parses the file's chat template; a file without one serves completions only.
 func (o *opened) template() (*chat.Template, error) {
-	text, err := o.file.StringOr("tokenizer.chat_template", "")
+	text, where := "", o.base+": tokenizer.chat_template"
+	var err error
+	if o.templateFile != "" {
+		var b []byte
+		b, err = os.ReadFile(o.templateFile)
+		text, where = string(b), "--chat-template "+o.templateFile
+	} else {
+		text, err = o.file.StringOr("tokenizer.chat_template", "")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +88,7 @@ func (o *opened) template() (*chat.Template, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: tokenizer.chat_template: %w", o.base, err)
+		return nil, fmt.Errorf("%s: %w", where, err)
 	}
 	return t, nil
 }

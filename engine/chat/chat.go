@@ -110,7 +110,8 @@ func (t *Template) Render(ctx context.Context, msgs []Message, o Options) (Rende
 	out, err := t.t.Render(ctx, vars, jinja.Options{Now: o.Now, Limits: o.Limits})
 	if m.On() {
 		m.Set("in", fmt.Sprintf("%d messages", len(msgs)))
-		m.Set("out", fmt.Sprintf("%d bytes of text, %d pieces of it written by the user", len(out.Text), len(out.User)))
+		m.Set("out", fmt.Sprintf("%d bytes: %.160q", len(out.Text), out.Text))
+		m.Set("written_by_user", len(out.User))
 	}
 	m.End()
 	if err != nil {

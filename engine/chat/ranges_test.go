@@ -195,8 +195,10 @@ func TestSpans(t *testing.T) {
 	require.GreaterOrEqual(t, b.Spans[1].Start, b.Spans[0].Start+b.Spans[0].Dur)
 	for _, s := range b.Spans {
 		require.Equal(t, trace.LaneHTTP, s.Lane)
-		require.Len(t, s.Attrs, 2)
+		require.Equal(t, "in", s.Attrs[0].Key)
+		require.Equal(t, "out", s.Attrs[1].Key)
 	}
+	require.Contains(t, b.Spans[1].Attrs[1].Value, `user\nhi<|im_end|>`)
 }
 
 // FuzzRender: no template and no message makes the evaluator panic, hang or

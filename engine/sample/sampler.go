@@ -283,10 +283,25 @@ func (s *Sampler) draw(logits []float32, w *trace.Writer) int32 {
 		if m.On() {
 			m.Set("in", fmt.Sprintf("%s; seed %d, draw %d: u %.4f", s.note(), s.p.Seed, s.drawn, u))
 			m.Set("out", fmt.Sprintf("id %d, probability %.4f among those left", id, weight(s.cand[i].v, most)/mass))
+			s.setTop(&m, 10)
 		}
 	}
 	m.End()
 	return id
+}
+
+// setTop notes the likeliest of the candidates that are left, where they are in order.
+func (s *Sampler) setTop(m *trace.Mark, n int) {
+	if !s.sorted {
+		return
+	}
+	n = min(n, len(s.cand))
+	ids, logits := make([]int64, n), make([]float64, n)
+	for i, c := range s.cand[:n] {
+		ids[i], logits[i] = int64(c.id), float64(c.v)
+	}
+	m.Set("top_ids", ids)
+	m.Set("top_logits", logits)
 }
 
 // sort orders the candidates once.

@@ -149,6 +149,8 @@ func (s *Scheduler) reserve(q *Sequence, n int) bool {
 		m.Set("in", fmt.Sprintf("%d positions, %d a page", n, kv.PageTokens))
 		m.Set("out", fmt.Sprintf("%d pages, %d of them new; %d free", len(pages), len(pages)-before, s.pool.Free()))
 		m.Set("pages", pageNumbers(pages))
+		m.Set("page_size", kv.PageTokens)
+		m.Set("tokens", n)
 	}
 	if ok {
 		m.End()

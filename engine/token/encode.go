@@ -157,6 +157,16 @@ func (t *Tokenizer) merge(words []fragment, o Options) []int32 {
 	return out
 }
 
+// firstIDs writes the first ids for one line of a recording.
+func firstIDs(ids []int) string {
+	const most = 16
+	s := strings.Trim(fmt.Sprint(ids[:min(len(ids), most)]), "[]")
+	if len(ids) > most {
+		s += " …"
+	}
+	return s
+}
+
 // lookUp is pass 4: it settles the ids. Merging works on ids, so what is left is bytes without a piece (SentencePiece's
 // byte tokens, else the unknown token) and the BOS and EOS that the file asks for.
 //
@@ -184,7 +194,7 @@ func (t *Tokenizer) lookUp(pieces []int32, o Options) []int {
 	}
 	if m.On() {
 		m.Set("in", fmt.Sprintf("%d pieces", len(pieces)))
-		m.Set("out", fmt.Sprintf("%d ids", len(ids)))
+		m.Set("out", fmt.Sprintf("%d ids: %s", len(ids), firstIDs(ids)))
 		m.Set("bytes", bytes)
 		m.Set("added_bos", bos)
 		m.Set("added_eos", eos)

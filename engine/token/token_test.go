@@ -272,7 +272,7 @@ func TestTraceOfThePasses(t *testing.T) {
 		{trace.StepSplitMarks, "splitMarks", "3 marks, 3 stretches of text"},
 		{trace.StepPresplit, "presplit", "9 words and marks"},
 		{trace.StepMerge, "merge", "9 pieces"},
-		{trace.StepLookup, "lookUp", "9 ids"},
+		{trace.StepLookup, "lookUp", "9 ids: 1 4093 198 6004 216 2 665 2 198"},
 	} {
 		s := b.Spans[i]
 		require.Equal(t, want.step, s.Step)
