@@ -171,7 +171,7 @@ func (l *lens) look(i int, logits []float32, answer []int32) {
 		if !final {
 			said = l.read[(2*l.layers-1)*len(l.rows)+pos].ids[0]
 		}
-		r.logprobs, r.entropy, r.rank = measure(logits, r.ids, said)
+		r.logprobs, r.entropy, r.rank = measure(logits, r.ids, said, final)
 		l.read[k*len(l.rows)+pos] = r
 	}
 	if final && t >= 0 && t < len(answer) {
@@ -224,20 +224,28 @@ func leaders(logits []float32, n int) []int32 {
 	return ids
 }
 
-// measure returns the log-probabilities of ids, computed as the answer's own are (sum of exponentials in float64), the
-// entropy in nats, and the rank of a word, 1 for the best.
-func measure(logits []float32, ids []int32, word int32) (logprobs []float32, entropy float32, rank int32) {
+// measure returns the log-probabilities of ids, the entropy in nats, and the rank of a word, 1 for the best. Exact ones
+// are computed as those of the answer's own tokens are, to the same bits.
+func measure(logits []float32, ids []int32, word int32, exact bool) (logprobs []float32, entropy float32, rank int32) {
 	most, own := logits[ids[0]], logits[word]
-	sum, weighted := 0.0, 0.0
 	rank = 1
 	for i, v := range logits {
-		d := float64(v - most)
-		e := math.Exp(d)
-		sum += e
-		weighted += e * d
-		if v > own || v == own && int32(i) < word {
+		if v >= own && (v > own || int32(i) < word) {
 			rank++
 		}
+	}
+	sum, weighted := 0.0, 0.0
+	if exact {
+		for _, v := range logits {
+			d := float64(v - most)
+			e := math.Exp(d)
+			sum += e
+			if e > 0 { // not 0 times -Inf
+				weighted += e * d
+			}
+		}
+	} else {
+		sum, weighted = sums(logits, most)
 	}
 	lse := float64(most) + math.Log(sum)
 	logprobs = make([]float32, len(ids))
@@ -245,6 +253,27 @@ func measure(logits []float32, ids []int32, word int32) (logprobs []float32, ent
 		logprobs[j] = float32(float64(logits[id]) - lse)
 	}
 	return logprobs, float32(math.Log(sum) - weighted/sum), rank
+}
+
+// sums returns the sum of exp(v-most) and of exp(v-most)*(v-most), each term to nine digits: 2^n times a polynomial of
+// degree 8, in a third of the time of math.Exp. The lens reads the whole vocabulary a few thousand times.
+func sums(logits []float32, most float32) (sum, weighted float64) {
+	const round = 3 << 51 // adding it leaves the nearest whole number in the low bits (Hecker 1996)
+	for _, v := range logits {
+		d := float64(v - most)
+		if d < -700 {
+			continue
+		}
+		y := d * math.Log2E
+		t := y + round
+		f := y - (t - round)
+		p := 1 + f*(0.6931471805599453+f*(0.24022650695910072+f*(0.05550410866482158+f*(0.009618129107628477+
+			f*(0.0013333558146428443+f*(0.00015403530393381608+f*(1.5252733804059841e-05+f*1.3215486790144307e-06)))))))
+		e := math.Float64frombits(math.Float64bits(p) + math.Float64bits(t)<<52)
+		sum += e
+		weighted += e * d
+	}
+	return sum, weighted
 }
 
 // arrays returns what the rows say.

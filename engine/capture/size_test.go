@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,8 +54,35 @@ func TestLeadersAreSortedAndTiesGoToTheLowerID(t *testing.T) {
 	require.Equal(t, []int32{2, 4, 0, 5, 1}, leaders([]float32{3, 1, 9, 0, 5, 2}, 5))
 	require.Equal(t, []int32{1, 3, 0}, leaders([]float32{3, 9, 3, 9, 3, 3}, 3))
 	require.Equal(t, []int32{0, 1}, leaders([]float32{-7, -7}, 2))
-	lps, entropy, rank := measure([]float32{0, 0, 0, 0}, []int32{0, 1}, 2)
-	require.InDeltaSlice(t, []float32{-1.3862944, -1.3862944}, lps, 1e-6)
-	require.InDelta(t, 1.3862944, entropy, 1e-6)
-	require.EqualValues(t, 3, rank)
+}
+
+func TestMeasuresOfARow(t *testing.T) {
+	for _, exact := range []bool{true, false} {
+		lps, entropy, rank := measure([]float32{0, 0, 0, 0}, []int32{0, 1}, 2, exact)
+		require.InDeltaSlice(t, []float32{-1.3862944, -1.3862944}, lps, 1e-6)
+		require.InDelta(t, 1.3862944, entropy, 1e-6)
+		require.EqualValues(t, 3, rank)
+		lps, entropy, rank = measure([]float32{-2000, 1000, 999, float32(math.Inf(-1))}, []int32{1}, 0, exact)
+		require.InDelta(t, -0.31326168, lps[0], 1e-6)
+		require.InDelta(t, 0.5822, entropy, 1e-4)
+		require.EqualValues(t, 3, rank)
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for spread := 0.01; spread < 100; spread *= 3 {
+		logits := make([]float32, 5000)
+		for i := range logits {
+			logits[i] = float32(spread * rnd.NormFloat64())
+		}
+		top := leaders(logits, 5)
+		most := logits[top[0]]
+		sum, weighted := 0.0, 0.0
+		for _, v := range logits {
+			d := float64(v - most)
+			sum += math.Exp(d)
+			weighted += d * math.Exp(d)
+		}
+		s, w := sums(logits, most)
+		require.InEpsilon(t, sum, s, 1e-9)
+		require.InEpsilon(t, weighted, w, 1e-9)
+	}
 }
