@@ -170,6 +170,9 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, rec *file.Recordin
 	}
 	out := &lateWriter{w: w}
 	if err := encode(out, rec, write, packed); err != nil {
+		if r.Context().Err() != nil {
+			return // the client left
+		}
 		log.Printf("web: recording %s: %v", id, err)
 		if out.begun {
 			panic(http.ErrAbortHandler) // half an answer must not look whole

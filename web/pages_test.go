@@ -49,6 +49,7 @@ func TestPagesObeyTheirPolicy(t *testing.T) {
 			require.Contains(t, csp, part, path)
 		}
 		require.NotContains(t, csp, "unsafe", path)
+		require.Equal(t, "same-origin", a.Header.Get("Referrer-Policy"), path)
 		require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"), path)
 		if strings.HasPrefix(path, "/embed/") {
 			require.Contains(t, csp, "frame-ancestors *")
