@@ -148,7 +148,7 @@ func (a *attention) array() trace.Array {
 		a.rows[q] = nil
 	}
 	return trace.Array{Name: "attention", Shape: []int{a.layers, a.heads, n, n}, Axes: []string{"layer", "head", "query", "key"}, Data: data,
-		Meaning: "softmax rows of every head for the prompt and the answer's tokens that were read; each row sums to 1 within 1e-3, keys after the query are 0"}
+		Meaning: "softmax rows of every head for the prompt and the answer's tokens that were read; each row sums to 1 within 1e-4, keys after the query are 0"}
 }
 
 // grow makes room for a row of n floats at a position.

@@ -191,7 +191,7 @@ func TestCapturesOfTheCPUBackendAreNearTheReferenceLibrarys(t *testing.T) {
 	}
 	d.log(t, "cpu")
 	require.LessOrEqual(t, d.percentile(0.999), 0.02)
-	require.LessOrEqual(t, d.sums, 1e-3)
+	require.LessOrEqual(t, d.sums, 1e-4)
 	require.GreaterOrEqual(t, float64(d.same), 0.98*float64(d.cells))
 }
 

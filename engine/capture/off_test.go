@@ -89,6 +89,15 @@ func TestHeadsAreSwitchedOffBeforeTheProjection(t *testing.T) {
 		heads := ask(t, e, request(prompt(15, 1), 1, spec, off(t, e, "L1.H0,L1.H1,L1.H2,L1.H3,L1.H4,L1.H5")))
 		attn := ask(t, e, request(prompt(15, 1), 1, spec, off(t, e, "L1.attn")))
 		require.Equal(t, heads.f4(t, "logits", 288), attn.f4(t, "logits", 288))
+		for name, rest := range map[string]bool{"L1.attn": false, "L1.attn=mean": true} {
+			a := ask(t, e, request(prompt(15, 1), 1, spec, off(t, e, name)))
+			shares := a.f4(t, "attr", 30, 1)
+			for h := range 6 {
+				require.Zero(t, shares[8+h], "%s: head %d does not reach the stream", name, h)
+			}
+			require.Equal(t, "L1.attn", a.arrays["attr"].Names[14])
+			require.Equal(t, rest, shares[14] != 0, "only a mean stands in for the branch")
+		}
 		layer := ask(t, e, request(prompt(15, 1), 1, spec, off(t, e, "L1")))
 		require.Equal(t, layer.f4(t, "tape_out/0/ffn_residual", 96), layer.f4(t, "tape_out/1/ffn_residual", 96), "a layer that is off adds nothing")
 	}
