@@ -91,6 +91,7 @@ export function signs(s: string): string {
     .replace(/^ +/, (m) => '·'.repeat(m.length))
     .replace(/ +$/, (m) => '·'.repeat(m.length))
     .replace(/\r/g, '␍').replace(/\n/g, '↵').replace(/\t/g, '⇥')
+    .replace(/[\u00a0\u00ad\u2000-\u200f\u2028-\u202f\u2060-\u2064\u3000\ufeff]/g, (c) => `<U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`)
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, (c) => `<${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}>`);
 }
 
