@@ -1,7 +1,7 @@
 // The one list of commands. The key handler, the ? sheet, the palette and the
 // table in the docs are all made from it.
 
-export type Group = 'Walk' | 'Depth' | 'Play' | 'Views' | 'Timeline' | 'Find' | 'Page';
+export type Group = 'Walk' | 'Depth' | 'Play' | 'Views' | 'Timeline' | 'Pass and tape' | 'Attention and lens' | 'Find' | 'Page';
 
 export interface Command {
   id: string;
@@ -9,8 +9,8 @@ export interface Command {
   title: string;
   /** Keys as KeyboardEvent.key, or as code:… for keys known by their place. Mod is Ctrl or Cmd. */
   keys: string[];
-  /** 'timeline': only while that view is shown */
-  when?: 'timeline';
+  /** ids of views, with spaces between: only while one of them is shown */
+  when?: string;
   /** not offered in the palette */
   hidden?: boolean;
 }
@@ -50,6 +50,20 @@ export const COMMANDS: readonly Command[] = [
   { id: 'time.left', group: 'Timeline', title: 'Earlier', keys: ['code:KeyA'], when: 'timeline' },
   { id: 'time.right', group: 'Timeline', title: 'Later', keys: ['code:KeyD'], when: 'timeline' },
   { id: 'focus', group: 'Timeline', title: 'Centre the selection, again: fit it', keys: ['f'], when: 'timeline' },
+  { id: 'layer.prev', group: 'Pass and tape', title: 'Layer before', keys: ['['], when: 'pass tape' },
+  { id: 'layer.next', group: 'Pass and tape', title: 'Layer after', keys: [']'], when: 'pass tape' },
+  { id: 'pass.scope', group: 'Pass and tape', title: 'Times of all layers, or of the one under the dial', keys: ['a'], when: 'pass' },
+  { id: 'pass.kind', group: 'Pass and tape', title: 'Decode or prefill', keys: ['d'], when: 'pass tape' },
+  { id: 'tape.sum', group: 'Pass and tape', title: 'Work the number under the row out by hand', keys: ['h'], when: 'tape' },
+  { id: 'tape.width', group: 'Pass and tape', title: 'Tiles as wide as their bytes, or as their time', keys: ['w'], when: 'tape' },
+  { id: 'tape.kind', group: 'Pass and tape', title: 'Picture of the largest weights, or of their means', keys: ['m'], when: 'tape' },
+  { id: 'value.copy', group: 'Pass and tape', title: 'Copy the value under the cursor', keys: ['c'], when: 'pass tape attention lens' },
+  { id: 'grid.order', group: 'Attention and lens', title: 'Next order of the heads; next colour of the words', keys: ['s'], when: 'attention lens' },
+  { id: 'grid.mean', group: 'Attention and lens', title: 'One head or means; rows after attention too', keys: ['a'], when: 'attention lens' },
+  { id: 'grid.scale', group: 'Attention and lens', title: 'Square root or linear', keys: ['u'], when: 'attention' },
+  { id: 'grid.first', group: 'Attention and lens', title: 'First token shown or hidden', keys: ['h'], when: 'attention' },
+  { id: 'grid.second', group: 'Attention and lens', title: 'Writers of the word, or against the second', keys: ['h'], when: 'lens' },
+  { id: 'grid.panes', group: 'Attention and lens', title: 'Heads and map, heads alone, map alone', keys: ['w'], when: 'attention' },
   { id: 'find', group: 'Find', title: 'Search steps, ops, tokens, commands', keys: ['/', 'Mod+k'] },
   { id: 'goto', group: 'Find', title: 'Go to a step by its number', keys: ['g'] },
   { id: 'source', group: 'Page', title: 'Show or hide the source', keys: ['l'] },
@@ -92,7 +106,7 @@ function matches(k: string, e: KeyLike): boolean {
 /** commandFor finds the command of a key press, or null: then the key stays the browser's. */
 export function commandFor(e: KeyLike, ctx: { view: string; letters: boolean }): Command | null {
   for (const c of COMMANDS) {
-    if (c.when && c.when !== ctx.view) continue;
+    if (c.when && !c.when.split(' ').includes(ctx.view)) continue;
     for (const k of c.keys) if ((ctx.letters || !isLetter(k)) && matches(k, e)) return c;
   }
   return null;

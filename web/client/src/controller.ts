@@ -20,6 +20,7 @@ export class Controller {
       () => (host.recording ? { r: host.recording, s: host.state } : null),
       (s) => host.set(s),
       () => this.stage?.draw(),
+      (d, speed) => this.stage?.current?.beat?.(d, speed),
     );
   }
 

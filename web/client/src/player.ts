@@ -42,7 +42,13 @@ export class Player {
   speed = 1;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private get: () => { r: Recording; s: State } | null, private set: (s: State) => void, private changed: () => void) {}
+  constructor(private get: () => { r: Recording; s: State } | null, private set: (s: State) => void, private changed: () => void, private own: (d: 1 | -1, speed: number) => Beat | null | undefined = () => undefined) {}
+
+  /** beat asks the view first: the tape plays in the pass's own time. */
+  private beat(r: Recording, s: State, d: 1 | -1): Beat | null {
+    const b = this.own(d, this.speed);
+    return b === undefined ? nextBeat(r, s, d) : b;
+  }
 
   toggle(d: 1 | -1): void {
     if (this.direction) this.stop();
@@ -53,7 +59,7 @@ export class Player {
     const now = this.get();
     if (!now) return;
     this.direction = d;
-    if (!nextBeat(now.r, now.s, d)) this.set(enter(now.r, goStep(now.r, { ...now.s, pass: 0, layer: 0 }, d > 0 ? 0 : now.r.steps.length - 1), d));
+    if (!this.beat(now.r, now.s, d)) this.set(enter(now.r, goStep(now.r, { ...now.s, pass: 0, layer: 0 }, d > 0 ? 0 : now.r.steps.length - 1), d));
     this.changed();
     this.next(STEP_MS / 2);
   }
@@ -63,7 +69,7 @@ export class Player {
     this.timer = setTimeout(() => {
       const now = this.get();
       if (!now || !this.direction) return;
-      const b = nextBeat(now.r, now.s, this.direction);
+      const b = this.beat(now.r, now.s, this.direction);
       if (!b) { this.stop(); return; }
       if (b.state !== now.s) this.set(b.state);
       this.next(b.ms);

@@ -106,6 +106,16 @@ export interface Request {
 /** A weight and the op that reads it; layer -1 outside the layers. */
 export interface ModelTensor { op: string; layer: number; name: string; type: string; rows: number; cols: number; bytes: number }
 
+/** A figure measured several times. */
+export interface RoofSpread { min: number; median: number; max: number; runs: number; how?: string }
+
+/** What the machine was measured to do, at another time than the request. */
+export interface Roof {
+  machine: string; threads: number; kernels: string; measured: string;
+  reads: { bytes: number; gb_per_s: RoofSpread }[];
+  int8_gops: RoofSpread; f32_gflops: RoofSpread;
+}
+
 export interface TraceFile {
   schema: { name: string; version: string };
   engine: { name: string; version?: string; commit?: string };

@@ -107,7 +107,7 @@ export function shapeOf(r: Recording, id: string, pass: number): string {
 }
 
 /** unexplainedOf measures what lies between the ops of a pass and, where the workers' busy times are recorded, inside them. */
-export function unexplainedOf(r: Recording, p: Pass, spans: Span[]): Unexplained | null {
+export function unexplainedOf(p: Pass, spans: Span[]): Unexplained | null {
   const ops = [...spans].sort((a, b) => a.start_ns - b.start_ns);
   if (!ops.length) return null;
   const end = p.start_ns + p.dur_ns;
@@ -179,7 +179,7 @@ function build(r: Recording, pass: Pass, layer: number, scope: Scope): PassModel
     });
   }
   const total = (f: (o: OpRow) => number): number => rows.reduce((a, o) => a + f(o), 0);
-  return { pass, rows, ops: total((o) => o.ns ?? 0), bytes: total((o) => o.bytes), flops: total((o) => o.flops), unexplained: unexplainedOf(r, pass, all), like: like.length };
+  return { pass, rows, ops: total((o) => o.ns ?? 0), bytes: total((o) => o.bytes), flops: total((o) => o.flops), unexplained: unexplainedOf(pass, all), like: like.length };
 }
 
 /** rates of a time: GB/s and GFLOP/s; null where there is nothing to divide. */

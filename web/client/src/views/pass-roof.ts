@@ -2,13 +2,7 @@
 // is the best run: other programs only ever take away from it.
 import { count, sig3 } from '../format';
 import type { Recording } from '../recording';
-
-export interface RoofSpread { min: number; median: number; max: number; runs: number; how?: string }
-export interface Roof {
-  machine: string; threads: number; kernels: string; measured: string;
-  reads: { bytes: number; gb_per_s: RoofSpread }[];
-  int8_gops: RoofSpread; f32_gflops: RoofSpread;
-}
+import type { Roof, RoofSpread } from '../schema';
 
 export const roofOf = (r: Recording): Roof | null => r.file.device.roof ?? null;
 

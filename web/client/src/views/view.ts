@@ -2,6 +2,7 @@
 // beside this file lists them. A view draws the recording at a playhead and
 // may move it; it does not know about panels, URLs or keys.
 import type { Measure } from '../layout';
+import type { Beat } from '../player';
 import type { Recording } from '../recording';
 import type { State } from '../state';
 
@@ -27,6 +28,8 @@ export interface View {
   command?(id: string): boolean;
   /** what the step card shows while this view is up, as HTML; null: the step */
   card?(): string | null;
+  /** the next beat of play where the view has its own; undefined leaves it to the walk, null is the end */
+  beat?(d: 1 | -1, speed: number): Beat | null | undefined;
   /** who owns the arrows, when it is not the walk */
   owner?(): string | null;
   /** the same content as a table: for readers, exports and print */
