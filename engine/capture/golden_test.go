@@ -1,3 +1,8 @@
+//go:build !race
+
+// The reference backend computes some 10^11 products here, which the race detector would slow down twentyfold; the
+// same paths run under it on tiny models.
+
 package capture_test
 
 import (
