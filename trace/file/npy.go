@@ -43,6 +43,9 @@ func npyHeader(a *Array) []byte {
 	return append(out, d.String()...)
 }
 
+// NPY returns the array as a NumPy 1.0 file, as it lies in a .gbx.
+func NPY(a *Array) []byte { return append(npyHeader(a), a.Raw...) }
+
 // parseNPY reads the header of a .npy file and returns shape, dtype and where the values begin. Versions 1.0 to 3.0 are
 // read; big-endian, Fortran-ordered and object arrays are refused.
 func parseNPY(b []byte) (a *Array, data int, err error) {
