@@ -41,3 +41,15 @@ export function pressBar(t: Element, s: State): State | null {
   const b = t.closest('[data-opt]');
   return b ? withOpt(s, b.getAttribute('data-opt')!, b.getAttribute('data-val')!) : null;
 }
+
+/** nextOf is the state with the next value of a choice, past those that are off. */
+export function nextOf(list: readonly Choice[], name: string, s: State, off: ReadonlySet<string> = new Set()): State {
+  const v = list.find((c) => c.name === name)?.values.map(([x]) => x).filter((x) => !off.has(x)) ?? [''], now = v.indexOf(opt(s, name));
+  return withOpt(s, name, v[(Math.max(0, now) + 1) % v.length]!);
+}
+
+/** Commands that are a press on a choice. */
+export const GRID_COMMANDS: Record<string, Record<string, string>> = {
+  attention: { 'grid.order': 'sort', 'grid.mean': 'mean', 'grid.scale': 'scale', 'grid.first': 'first', 'grid.panes': 'panes' },
+  lens: { 'grid.order': 'colour', 'grid.mean': 'mid', 'grid.second': 'second' },
+};

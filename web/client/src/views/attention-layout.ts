@@ -16,7 +16,7 @@ export interface Ask {
   sorted: boolean;
 }
 
-const TOP = 38, LEFT = 40, FOOT = 88;
+const TOP = 38, LEFT = 40, FOOT = 92;
 
 const clamp = (v: number, lo: number, hi: number): number => Math.max(lo, Math.min(hi, v));
 
@@ -50,7 +50,7 @@ function mapOf(a: Ask, left: number): MapLayout {
   const least = 4, most = 22, fitCell = Math.floor(Math.min(availW, availH) / a.n), cell0 = clamp(fitCell, least, most);
   const wide = a.zoom > 0 || fitCell < least, cell = cell0 * (1 + a.zoom * 0.5) | 0;
   const room = wide ? Math.min(availW - 96, availH) : Math.min(availW, availH), n = clamp(Math.floor(room / cell), 1, a.n), size = n * cell;
-  const start = (at: number): number => clamp(at - (n >> 1), 0, a.n - n), font = clamp(cell, 10, 12);
+  const start = (at: number): number => clamp(at - (n >> 1), 0, a.n - n), font = cell >= 12 ? 12 : 11;
   return { x, y, cell, n, r0: start(a.row), c0: start(a.col), size, label, font, step: Math.max(1, Math.ceil((font + 0.5) / cell)), side: n < a.n, foot: y + size + FOOT };
 }
 

@@ -22,14 +22,10 @@ export function moving(q: Scene): string {
 }
 
 function gridLabels(q: Scene, g: GridLayout): string {
-  const lineStep = Math.max(1, Math.ceil(11 / g.pitch)), colStep = Math.max(1, Math.ceil(24 / g.pitch)), sorted = !!q.score, mid = g.tile / 2;
+  const sorted = !!q.score, mid = g.tile / 2;
   let s = '';
-  for (let r = 0; r < g.rows; r += lineStep) {
-    const v = sorted ? q.a.scores[q.score!.id][q.order[r * g.cols]!]!.toFixed(Math.min(2, q.score!.digits)) : `L${r}`;
-    s += `<text x="${g.x - 8}" y="${g.y + r * g.pitch + mid + 4}" class="m end s cap">${v}</text>`;
-  }
-  if (sorted) return `${s}<text x="${g.x}" y="${g.y - 20}" class="cap">${esc(q.score!.title)}${q.score!.unit ? `, ${q.score!.unit}` : ''}, highest first</text>${svgBadge(g.x + q.score!.title.length * 6 + (q.score!.unit ? q.score!.unit.length * 6 + 8 : 0) + 84, g.y - 24, 'derived')}<text x="${g.x}" y="${g.y - 7}" class="cap s">left to right, then down</text>`;
-  for (let c = 0; c < g.cols; c += g.pitch >= 18 ? 1 : colStep) s += `<text x="${tileAt(g, c, 0, q.per)[0] + mid}" y="${g.y - 6}" class="m mid s cap">${g.pitch >= 18 || c % colStep === 0 ? `H${c}` : ''}</text>`;
+  if (sorted) return `${svgBadge(g.x + 3, g.y - 24, 'derived')}<text x="${g.x + 11}" y="${g.y - 20}" class="cap">${esc(q.score!.title)}${q.score!.unit ? `, ${q.score!.unit}` : ''}: highest first</text><text x="${g.x + 11}" y="${g.y - 7}" class="cap s">left to right, then down</text>`;
+  if (g.pitch >= 18) for (let c = 0; c < g.cols; c++) s += `<text x="${tileAt(g, c, 0, q.per)[0] + mid}" y="${g.y - 6}" class="m mid s cap">H${c}</text>`;
   if (q.per > 1) for (let k = 0, n = Math.ceil(g.cols / q.per); k < n; k++) {
     const x0 = tileAt(g, k * q.per, 0, q.per)[0], x1 = tileAt(g, Math.min(g.cols, (k + 1) * q.per) - 1, 0, q.per)[0] + g.tile, room = x1 - x0, label = room > 46 ? `KV ${k}` : room > 14 ? String(k) : '';
     s += `<path d="M${x0 + 0.5} ${g.y - 19.5}v-4h${room - 1}v4" fill="none" stroke="var(--st-S)"/>`;
@@ -48,9 +44,22 @@ function gridCursor(q: Scene, g: GridLayout): string {
   else if (mean === 'layers' && !sorted) s += frame(x, g.y, g.tile, g.h - (g.pitch - g.tile));
   else if (mean === 'all') s += frame(g.x, g.y, g.w - (g.pitch - g.tile), g.h - (g.pitch - g.tile));
   else s += frame(x, y, g.tile, g.tile);
-  if (!sorted) s += `<rect x="0" y="${y + g.tile / 2 - 8}" width="${g.x - 4}" height="16" fill="var(--page)"/><text x="${g.x - 8}" y="${y + g.tile / 2 + 4}" class="m end cap b">L${l}</text><rect x="${x + g.tile / 2 - 11}" y="${g.y - 17}" width="22" height="14" fill="var(--page)"/><text x="${x + g.tile / 2}" y="${g.y - 6}" class="m mid cap b">H${h}</text>`;
+  s += lineNames(q, g, Math.floor(at / g.cols));
+  if (!sorted) s += `<rect x="${x + g.tile / 2 - 12}" y="${g.y - 17}" width="24" height="14" fill="var(--page)"/><text x="${x + g.tile / 2}" y="${g.y - 6}" class="m mid cap b">H${h}</text>`;
   const m = q.lay.map;
   if (m) s += `<path d="M${mean === 'heads' || mean === 'all' ? g.x + g.w - (g.pitch - g.tile) + 3 : x + g.tile + 3} ${Math.round(y + g.tile / 2) + 0.5}H${Math.round(g.x + g.w + 10) + 0.5}V${m.y - 15.5}H${m.x - m.label + 8}" fill="none" stroke="var(--graphic)"/>`;
+  return s;
+}
+
+/** Names of the lines: layers, or the score of the first head in a line. Thinned where lines are close; the cursor's own is always there. */
+function lineNames(q: Scene, g: GridLayout, now: number): string {
+  const step = Math.max(1, Math.ceil(11 / g.pitch));
+  let s = '';
+  for (let r = 0; r < g.rows; r++) {
+    if (r !== now && (r % step !== 0 || Math.abs(r - now) < step)) continue;
+    const v = q.score ? q.a.scores[q.score.id][q.order[r * g.cols]!]!.toFixed(Math.min(2, q.score.digits)) : `L${r}`;
+    s += `<text x="${g.x - 8}" y="${g.y + r * g.pitch + g.tile / 2 + 4}" class="m end cap ${r === now ? 'b' : 's'}">${v}</text>`;
+  }
   return s;
 }
 
@@ -60,7 +69,7 @@ function mapFrame(q: Scene, m: MapLayout): string {
   const cut = q.prompt - m.r0;
   if (cut > 0 && cut < m.n) {
     const to = m.x + Math.min(m.n, Math.max(0, q.prompt - m.c0)) * m.cell, y = m.y + cut * m.cell - 0.5;
-    s += `<path d="M${m.x - 6} ${y}H${to + 4}" stroke="var(--st-D)"/><text x="${to + 9}" y="${y + 4}" class="cap halo" fill="var(--st-D)">rows below: the answer</text>`;
+    s += `<path d="M${m.x - 6} ${y}H${to + 4}" stroke="var(--st-D)"/>${m.x + m.size - to > 130 ? `<text x="${to + 9}" y="${y + 4}" class="cap halo" fill="var(--st-D)">rows below: the answer</text>` : ''}`;
   }
   return s + `<text x="${m.x + m.size}" y="${m.y - 10}" class="end cap s">column: token looked at, row: token looking</text>`;
 }
@@ -88,7 +97,7 @@ function axes(q: Scene, m: MapLayout): string {
     const on = from + k === now;
     if (!on && (k % m.step !== 0 || Math.abs(from + k - now) < away)) continue;
     const at = down ? `x="${m.x - 7}" y="${m.y + k * m.cell + m.cell / 2 + 4}"` : `transform="translate(${m.x + k * m.cell + m.cell / 2 + 4} ${y1 + 7}) rotate(-90)"`;
-    s += `<text ${at} class="m end ${on ? 'b' : 's'}" font-size="${on ? 12 : m.font}">${say(q, from + k, down ? 13 : 11)}</text>`;
+    s += `<text ${at} class="m end ${on ? 'b' : 's'}${!on && m.font < 12 ? ' cap' : ''}">${say(q, from + k, down ? 13 : 11)}</text>`;
   }
   return s;
 }

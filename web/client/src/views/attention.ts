@@ -8,7 +8,7 @@ import { attentionCard, shortName, type Here } from './attention-card';
 import { Attention, MEANS, SCORES, type ScoreKind } from './attention-data';
 import { paintMap, Tiles, type Paint } from './attention-draw';
 import { cellUnder, layout, tileUnder, type Layout, type Panes } from './attention-layout';
-import { attentionBar, pressBar } from './attention-bar';
+import { ATTENTION_CHOICES, attentionBar, GRID_COMMANDS, nextOf, pressBar } from './attention-bar';
 import { opt, optNumber, withOpt } from './attention-opts';
 import { moving, still, type Scene } from './attention-overlay';
 import { css, hex, ramp, type Rgb } from './attention-ramp';
@@ -64,6 +64,7 @@ class AttentionView implements View {
   private themed = '';
   private dead = false;
   private shown = '';
+  private painted = false;
   private labelW = 0;
 
   constructor(private body: HTMLElement, private ctx: ViewContext) {
@@ -172,6 +173,7 @@ class AttentionView implements View {
     this.place(this.gridHit, g && [g.x - 3, g.y - 3, g.w + 3, g.h + 3]);
     this.place(this.mapHit, m && [m.x, m.y, m.size, m.size]);
     this.announce(a, x, map);
+    if (!this.painted) { this.painted = true; performance.mark('glassbox-attention-paint'); }
   }
 
   private fit(c: HTMLCanvasElement, W: number, H: number, dpr: number): void {
@@ -291,6 +293,9 @@ class AttentionView implements View {
 
   command(id: string): boolean {
     if (!this.a) return false;
+    const choice = GRID_COMMANDS['attention']![id];
+    if (choice) { this.set(nextOf(ATTENTION_CHOICES, choice, this.ctx.state, new Set(this.a.repeats ? [] : ['repeat']))); return true; }
+    if (id === 'value.copy') { void this.copy(); return true; }
     if (id === 'same.next') { this.toHead(this.placeNow() + 1); return true; }
     if (id === 'same.prev') { this.toHead(this.placeNow() - 1); return true; }
     if (id === 'open') { (this.lay.grid ? this.gridHit : this.mapHit).focus(); return true; }

@@ -127,9 +127,9 @@ export class Lens {
     return out;
   }
 
-  /** closeUp of the last two layers: of the first word the ten leading words' logits, of others the leading words and probabilities of each stage. */
-  closeUp(k: number): { stages: string[]; unit: 'logit' | 'probability'; words: Word[][] } | null {
-    const L = this.layers, pos = this.r.prompt.length - 1 + k, ids = this.map.get('lens_close_ids'), c = this.map.get('lens_close');
+  /** closeUp of the last two layers: of the first word of the answer the ten leading words' logits, elsewhere the leading words and probabilities of each stage. */
+  closeUp(pos: number): { stages: string[]; unit: 'logit' | 'probability'; words: Word[][] } | null {
+    const L = this.layers, k = pos - this.r.prompt.length + 1, ids = this.map.get('lens_close_ids'), c = this.map.get('lens_close');
     if (k === 0 && ids && c && c.shape.length === 2) {
       const m = c.shape[1]!, names = this.r.file.arrays?.['lens_close']?.attr_names ?? [];
       return { stages: Array.from({ length: c.shape[0]! }, (_, s) => names[s] ?? `stage ${s}`), unit: 'logit', words: Array.from({ length: c.shape[0]! }, (_, s) => Array.from({ length: m }, (__, j) => ({ id: ids.values[j]!, p: c.values[s * m + j]! })).sort((x, y) => y.p - x.p)) };

@@ -50,14 +50,14 @@ export function layerBars(ln: Lens, k: number, against: boolean, rows: Row[], rh
   return s;
 }
 
-const head = (name: string): [string, string] => { const m = /^L(\d+)\.(attn|ffn)$/.exec(name); return m ? [`L${m[1]}`, m[2] === 'ffn' ? 'F' : 'A'] : [name.replace('before ', 'in '), '']; };
+const head = (name: string): [string, string] => { const m = /^L(\d+)\.(attn|ffn)$/.exec(name); return m ? [`L${m[1]}`, m[2] === 'ffn' ? 'F' : 'A'] : [name.replace(/^before .*/, 'in'), '']; };
 
 /** lastTwo draws how the leading words stand in the last two layers: rank is height, a line follows a word. */
-export function lastTwo(ln: Lens, k: number, b: Box): string {
-  const c = ln.closeUp(k);
+export function lastTwo(ln: Lens, pos: number, b: Box): string {
+  const c = ln.closeUp(pos), k = pos - ln.r.prompt.length + 1;
   let s = `<text x="${b.x}" y="${b.y}" class="b">The last two layers</text>`;
   if (!c || b.h < 70) return c ? '' : `${s}<text x="${b.x}" y="${b.y + 18}" class="s cap">not in this recording</text>`;
-  const win = ln.said(k).said, logits = c.unit === 'logit', n = c.stages.length, top = b.y + 34, lines = logits ? c.words[0]!.length : Math.min(c.words[0]!.length, Math.max(1, Math.floor((b.h - 40) / 25)));
+  const win = k >= 0 && k < ln.r.output.length ? ln.said(k).said : ln.final(pos), logits = c.unit === 'logit', n = c.stages.length, top = b.y + 34, lines = logits ? c.words[0]!.length : Math.min(c.words[0]!.length, Math.max(1, Math.floor((b.h - 40) / 25)));
   const pitch = logits ? Math.max(11, Math.min(19, Math.floor((b.h - 38) / lines))) : Math.min(31, Math.floor((b.h - 38) / lines)), side = logits ? 50 : 0, step = (b.w - side) / n, shown = Math.min(lines, Math.floor((b.h - 36) / pitch));
   s += `<text x="${b.x + b.w - 10}" y="${b.y}" class="end s cap">${logits ? `${lines} leading words, logit` : 'leading words, probability'}</text>${svgBadge(b.x + b.w - 3, b.y - 4, 'measured')}`;
   const x = (i: number): number => b.x + i * step, y = (r: number): number => top + r * pitch + (logits ? pitch / 2 : 8);

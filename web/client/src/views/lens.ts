@@ -5,7 +5,7 @@ import { hasArray } from '../fetcharray';
 import { cutMiddle, esc, tokenText } from '../format';
 import { goPosition, positionOf, wordAt, whyWord } from '../position';
 import type { State } from '../state';
-import { choices, keepFocus, pressBar, type Choice } from './attention-bar';
+import { choices, GRID_COMMANDS, keepFocus, nextOf, pressBar, type Choice } from './attention-bar';
 import { opt, withOpt } from './attention-opts';
 import { css, ramp, type Rgb } from './attention-ramp';
 import { adoptCss, canRecord, failedState, hostOf, missingState, stateButtons, waitingState } from './attention-state';
@@ -235,13 +235,15 @@ class LensView implements View {
 
   private side(ln: Lens, k: number, at: { x: number; w: number }, H: number): string {
     if (k < 0) {
-      this.ask.innerHTML = `Position ${this.pos} reads the prompt. Who wrote a word is recorded for the words of the answer.<button data-why="0">Why ${esc(cutMiddle(ln.text(ln.said(0).said), 14))}?</button>`;
-      for (const [p, v] of [['left', at.x], ['top', 12], ['width', at.w]] as const) this.ask.style.setProperty(p, `${v * this.ctx.scale}px`);
-      return '';
+      const words = ln.r.output.slice(0, 64).map((t, n) => `<button data-why="${n}">${esc(cutMiddle(tokenText(t), 14))}</button>`).join(' ');
+      this.ask.innerHTML = `<p>Position ${this.pos} reads the prompt. Who wrote a word is recorded for the words of the answer. <b>Why this word?</b></p><p>${words}</p>`;
+      for (const [p, v] of [['left', at.x], ['top', 6], ['width', at.w]] as const) this.ask.style.setProperty(p, `${v * this.ctx.scale}px`);
+      const y = Math.max(140, this.ask.offsetHeight / this.ctx.scale + 34);
+      return lastTwo(ln, this.pos, { x: at.x, y, w: at.w, h: Math.min(260, H - y - 6) });
     }
     const close = Math.max(150, Math.min(250, H * 0.36)), most = Math.max(4, Math.floor((H - close - 84) / 17)), who = whoWrote(ln, k, this.against, { x: at.x, y: 16, w: at.w, h: H }, most);
     const y = 16 + who.h + 26;
-    return who.svg + lastTwo(ln, k, { x: at.x, y, w: at.w, h: H - y - 6 });
+    return who.svg + lastTwo(ln, this.pos, { x: at.x, y, w: at.w, h: H - y - 6 });
   }
 
   private legend(right: number, y: number, ln: Lens): string {
@@ -332,7 +334,10 @@ class LensView implements View {
   }
 
   command(id: string): boolean {
-    if (!this.ln || id !== 'open') return false;
+    const ln = this.ln, choice = GRID_COMMANDS['lens']![id];
+    if (ln && choice) { if ((choice !== 'mid' || ln.hasMid) && (choice !== 'second' || ln.hasSecond)) this.ctx.set(nextOf(CHOICES, choice, this.ctx.state)); return true; }
+    if (ln && id === 'value.copy') { void this.copy(); return true; }
+    if (!ln || id !== 'open') return false;
     this.grid.focus();
     return true;
   }
