@@ -29,6 +29,7 @@ type answer struct {
 	submitted int64
 	raw       []float32 // copy of the logits, where log-probabilities are asked for
 	capture   *capture.Session
+	free      func() // gives the captures' share of memory back; nil without a session
 }
 
 // deliver takes the logits of the sequence's last token through the sampler and onto the stream. A sequence whose answer
@@ -161,6 +162,9 @@ func (e *Engine) emit(a *answer, ev Event, w *trace.Writer) {
 
 // finish ends the stream. The recording is ended by whoever serves the request, after the last byte is sent.
 func (a *answer) finish(ev Event) {
+	if a.free != nil {
+		a.free()
+	}
 	a.req.Trace.Update(func(f *trace.Facts) {
 		f.Finish = ev.Finish
 		if ev.Err != nil {

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"slices"
+	"sync"
 
 	"glassbox/engine/capture"
 	"glassbox/trace"
@@ -15,6 +17,12 @@ const (
 	headRows     = 32
 	headRowsBusy = 8
 )
+
+// captureShare is how many of the largest requests' captures may be in memory at once.
+const captureShare = 4
+
+// ErrCapturesFull is returned by Submit when the captures of other requests take all the memory that there is for them.
+var ErrCapturesFull = errors.New("the captures of other requests take all the memory that there is for them: try again in a moment")
 
 // work is an answer that is over and whose captures are still worked out. Its slot and pages are free.
 type work struct {
@@ -39,9 +47,17 @@ func (e *Engine) session(a *answer) error {
 			return fmt.Errorf("ablate: %s: wanted a part of a model with %d layers of %d heads", p, e.model.Config.Layers, e.model.Config.Heads)
 		}
 	}
-	var err error
-	a.capture, err = capture.New(e.model.Graph, spec, a.req.Ablate, a.seq.Prompt, a.req.MaxTokens, e.o.Captures)
-	return err
+	s, err := capture.New(e.model.Graph, spec, a.req.Ablate, a.seq.Prompt, a.req.MaxTokens, e.o.Captures)
+	if err != nil || s == nil {
+		return err
+	}
+	size := capture.Size(e.model.Graph, spec, a.seq.Prompt, a.req.MaxTokens)
+	if e.captured.Add(size) > captureShare*e.o.Captures {
+		e.captured.Add(-size)
+		return ErrCapturesFull
+	}
+	a.capture, a.free = s, sync.OnceFunc(func() { e.captured.Add(-size) })
+	return nil
 }
 
 // Capture is what the runner shows the sequence's rows to, nil for most requests.

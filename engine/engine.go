@@ -64,8 +64,10 @@ type Engine struct {
 	done   chan struct{}  // closed when the loop has ended
 	work   []*work        // captures of answers that are over; of the loop
 	apart  sync.WaitGroup // captures that need the backend no more
-	once   sync.Once
-	stats  stats
+
+	captured atomic.Int64 // bytes that captures of all requests may come to take
+	once     sync.Once
+	stats    stats
 }
 
 // stats are read by other goroutines while the loop runs.

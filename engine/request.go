@@ -105,7 +105,8 @@ func (s *Stream) Usage() Usage {
 }
 
 // Submit checks a request and hands it to the loop. When ctx ends, the request is dropped wherever it is. Errors:
-// *ContextError, *TokenError, *sample.ParamError, *capture.SizeError, ErrQueueFull, ErrClosed.
+// *ContextError, *TokenError, *sample.ParamError, *capture.SizeError, ErrCapturesFull, ErrQueueFull,
+// ErrClosed.
 func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) {
 	w := r.Trace.Writer(trace.LaneHTTP)
 	if err := e.fit(&r, w); err != nil {
@@ -115,7 +116,13 @@ func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.stream, e.enqueue(a, w)
+	if err := e.enqueue(a, w); err != nil {
+		if a.free != nil {
+			a.free()
+		}
+		return nil, err
+	}
+	return a.stream, nil
 }
 
 // fit checks that the prompt's ids exist and that prompt and answer fit the context.

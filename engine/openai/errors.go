@@ -79,6 +79,8 @@ func explain(err error) *RequestError {
 		return &RequestError{http.StatusBadRequest, invalidRequest, field.Error(), field.Param, "invalid_type"}
 	case errors.Is(err, engine.ErrQueueFull):
 		return &RequestError{http.StatusTooManyRequests, "rate_limit_error", "the queue is full: try again in a moment, or start the server with a longer queue", "", "queue_full"}
+	case errors.Is(err, engine.ErrCapturesFull):
+		return &RequestError{http.StatusTooManyRequests, "rate_limit_error", err.Error(), "glassbox.capture", "captures_full"}
 	case errors.Is(err, engine.ErrClosed), errors.Is(err, errShutdown):
 		return &RequestError{http.StatusServiceUnavailable, "server_error", "the server is shutting down", "", "shutting_down"}
 	case errors.Is(err, context.DeadlineExceeded):
