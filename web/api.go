@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"glassbox/trace/file"
+	"glassbox/web/report"
 )
 
 // waitFor is how long a recording that is still running is waited for: its request has often just ended. ?wait=SECONDS
@@ -96,10 +97,12 @@ func (s *Server) apiList(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, s.list())
 }
 
-// split takes the form off the name of a recording: ID, ID.json or ID.gbx.
+// split takes the form off the name of a recording: ID, ID.json, ID.gbx or ID.html.
 func split(name string) (id, form string) {
-	if id, ok := strings.CutSuffix(name, ".gbx"); ok {
-		return id, "gbx"
+	for _, form := range []string{"gbx", "html"} {
+		if id, ok := strings.CutSuffix(name, "."+form); ok {
+			return id, form
+		}
 	}
 	return strings.TrimSuffix(name, ".json"), "json"
 }
@@ -111,7 +114,7 @@ func (s *Server) apiTrace(w http.ResponseWriter, r *http.Request) {
 		wait = min(maxWait, time.Duration(n*float64(time.Second)))
 	}
 	w.Header().Set("Cache-Control", "no-cache")
-	if f := s.shipped.get(id); f != nil {
+	if f := s.shipped.get(id); f != nil && form != "html" {
 		if _, err := s.c.Store.Get(id); errors.Is(err, file.ErrUnknown) {
 			s.sendShipped(w, r, f, form)
 			return
@@ -137,21 +140,21 @@ func (s *Server) sendShipped(w http.ResponseWriter, r *http.Request, f *shippedF
 	w.Header().Set("Content-Type", "application/json")
 	if form == "gbx" {
 		p = payload{tag: `"` + f.hash + `-zip"`, plain: f.raw, size: int64(len(f.raw))}
-		asFile(w, f.name)
+		asFile(w, f.name+".gbx", "application/zip")
 	}
 	p.serve(w, r)
 }
 
-// asFile makes a browser keep a .gbx.
-func asFile(w http.ResponseWriter, id string) {
-	w.Header().Set("Content-Type", "application/zip")
-	w.Header().Set("Content-Disposition", `attachment; filename="`+id+`.gbx"`)
+// asFile makes a browser keep the answer.
+func asFile(w http.ResponseWriter, name, kind string) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 }
 
 // send writes a finished recording, which never changes: its tag is made of what tells two apart.
 func (s *Server) send(w http.ResponseWriter, r *http.Request, rec *file.Recording, id, form string) {
 	h := w.Header()
-	packed := form == "json" && takesGzip(r)
+	packed := form != "gbx" && takesGzip(r)
 	tag := fmt.Sprintf(`"%s-%d-%d-%s-%t"`, id, len(rec.Spans), rec.Numbers.E2ENs, form, packed)
 	h.Set("ETag", tag)
 	h.Add("Vary", "Accept-Encoding")
@@ -161,9 +164,13 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, rec *file.Recordin
 	}
 	h.Set("Content-Type", "application/json")
 	write := file.WriteJSON
-	if form == "gbx" {
+	switch form {
+	case "gbx":
 		write = file.WriteGBX
-		asFile(w, id)
+		asFile(w, id+".gbx", "application/zip")
+	case "html":
+		write = func(w io.Writer, rec *file.Recording) error { return report.Write(w, rec, report.Options{}) }
+		asFile(w, id+".html", "text/html; charset=utf-8")
 	}
 	if r.Method == http.MethodHead {
 		return

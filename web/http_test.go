@@ -139,6 +139,10 @@ func TestListAndRecordingsOverTheAPI(t *testing.T) {
 	require.Len(t, back.Spans, len(rec.Spans))
 	require.Equal(t, `attachment; filename="`+id+`.gbx"`, gbx.Header.Get("Content-Disposition"))
 
+	page := r.get("/api/traces/"+id+".html", "Accept-Encoding: gzip")
+	require.Equal(t, `attachment; filename="`+id+`.html"`, page.Header.Get("Content-Disposition"))
+	require.Contains(t, page.body, `<script type="application/json">`)
+	require.Equal(t, http.StatusOK, r.get("/api/traces/"+firstShipped+".html").StatusCode)
 	require.Equal(t, http.StatusNoContent, r.do(http.MethodDelete, "/api/traces/"+id).StatusCode)
 	for _, a := range []answer{r.get("/api/traces/" + id), r.do(http.MethodDelete, "/api/traces/"+id), r.get("/api/nothing")} {
 		require.Equal(t, http.StatusNotFound, a.StatusCode)

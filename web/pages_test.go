@@ -1,8 +1,10 @@
 package web
 
 import (
+	"log"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -77,7 +79,7 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 		seen[at] = true
 		a := r.get(at)
 		require.Equal(t, http.StatusOK, a.StatusCode, at)
-		if !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") {
+		if !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") || a.Header.Get("Content-Disposition") != "" {
 			continue
 		}
 		ids[at] = a.body
@@ -190,6 +192,9 @@ func TestListDeletes(t *testing.T) {
 
 func TestPanicBecomesAPageWithoutGoText(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Store = broken{c.Store} })
+	var said strings.Builder
+	log.SetOutput(&said)
+	defer log.SetOutput(os.Stderr)
 	for _, path := range []string{"/traces", "/api/traces"} {
 		a := r.get(path)
 		require.Equal(t, http.StatusInternalServerError, a.StatusCode, path)
@@ -197,6 +202,7 @@ func TestPanicBecomesAPageWithoutGoText(t *testing.T) {
 		require.NotContains(t, a.body, "secret")
 		require.Contains(t, a.body, "Something broke on our side")
 	}
+	require.Contains(t, said.String(), "secret", "the log has what the reader has not")
 }
 
 // broken is a store that panics.

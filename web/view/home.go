@@ -10,6 +10,7 @@ import (
 type Home struct {
 	Request  string // facts of the map: "62 steps, 3 lanes"
 	Step     string // the step the map's close-up is around
+	Pass     string // facts of a pass of decoding: "20 ops, 2.31 ms a token"; "" = there was none
 	Timeline Picture
 	Source   Listing
 	Recent   []Row // newest first
@@ -27,9 +28,33 @@ func HomeOf(rec *file.Recording, list []Row) Home {
 	}
 	h.Request = Plural(len(rec.Walk), "step") + ", " + Plural(len(lanesOf(rec)), "lane")
 	h.Step = centre(rec)
+	h.Pass = passFacts(rec)
 	h.Timeline = CloseUp(rec, pictureWidth, pictureHeight)
 	h.Source = listing(rec, h.Step)
 	return h
+}
+
+// passFacts counts the ops of a decode pass and gives the median of their times.
+func passFacts(rec *file.Recording) string {
+	var times []int64
+	last := file.None
+	for _, p := range rec.Passes {
+		if p.Kind == "decode" {
+			times = append(times, p.DurNs)
+			last = p.Index
+		}
+	}
+	if len(times) == 0 {
+		return ""
+	}
+	ops := map[string]bool{}
+	for i := range rec.Spans {
+		if s := &rec.Spans[i]; s.Pass == last && s.Op != "" {
+			ops[s.Op] = true
+		}
+	}
+	slices.Sort(times)
+	return Plural(len(ops), "op") + ", " + Duration(times[len(times)/2], "measured", "").Text() + " a token"
 }
 
 // centre is the step in the middle of a layer: where attention meets the cache, else the middle of compute, else the first.

@@ -48,7 +48,7 @@ const (
 )
 
 // CloseUp draws the seam between two passes of decoding: the last ops of one, sampling and delivery of its token, and the
-// first ops of the next. It is where all lanes take part. The stretch is 0.9 ms, or a quarter of a pass if that is more.
+// first ops of the next. The stretch is 0.9 ms, or a quarter of a pass if that is more.
 func CloseUp(rec *file.Recording, w, h int) Picture {
 	p := Picture{W: w, H: h, Facts: Plural(len(rec.Spans), "span") + ", " + total(rec).Text()}
 	lanes := lanesOf(rec)
@@ -73,7 +73,8 @@ func CloseUp(rec *file.Recording, w, h int) Picture {
 	return p
 }
 
-// seam finds the stretch: around the end of a decode pass in the first half of the answer, else the start of the request.
+// seam finds the stretch: around the end of the first decode pass where most lanes take part. A request with fewer than
+// three such passes is shown whole.
 func seam(rec *file.Recording) (from, to int64, pass int) {
 	var decodes []file.Pass
 	for _, p := range rec.Passes {
@@ -81,17 +82,34 @@ func seam(rec *file.Recording) (from, to int64, pass int) {
 			decodes = append(decodes, p)
 		}
 	}
-	if len(decodes) < 2 {
+	if len(decodes) < 3 {
 		end := int64(0)
 		for i := range rec.Spans {
 			end = max(end, rec.Spans[i].EndNs())
 		}
 		return 0, max(end, 1), 0
 	}
-	p := decodes[min(6, len(decodes)/2)]
-	length := max(stretchNs, p.DurNs/4)
-	from = max(0, p.StartNs+p.DurNs-length*2/5)
-	return from, from + length, p.Index
+	best := -1
+	for _, p := range decodes[1 : len(decodes)-1] {
+		length := max(stretchNs, p.DurNs/4)
+		start := max(0, p.StartNs+p.DurNs-length*2/5)
+		if n := lanesIn(rec, start, start+length); n > best {
+			best, from, to, pass = n, start, start+length, p.Index
+		}
+	}
+	return from, to, pass
+}
+
+// lanesIn counts the lanes in which a whole span lies between two times.
+func lanesIn(rec *file.Recording, from, to int64) int {
+	first, _ := slices.BinarySearchFunc(rec.Spans, from, func(s file.Span, t int64) int { return cmp.Compare(s.StartNs, t) })
+	seen := map[string]bool{}
+	for i := first; i < len(rec.Spans) && rec.Spans[i].StartNs < to; i++ {
+		if s := &rec.Spans[i]; s.EndNs() <= to {
+			seen[s.Lane] = true
+		}
+	}
+	return len(seen)
 }
 
 // bars returns the spans of a lane that lie in from..to, those around others first.

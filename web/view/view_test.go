@@ -78,6 +78,7 @@ func TestHomeCountsWhatIsThere(t *testing.T) {
 	require.Equal(t, Plural(len(trace.Steps()), "step")+", 3 lanes", h.Request)
 	require.Equal(t, "attn_scores", h.Step)
 	require.Equal(t, "1 recording", h.Held)
+	require.Equal(t, "2 ops, 3.00 ms a token", h.Pass)
 	require.Equal(t, Plural(len(rec.Spans), "span")+", 40.0 ms", h.Timeline.Facts)
 	require.Equal(t, "attn_scores", h.Source.Step)
 	src := func(path, symbol string) file.Source { return file.Source{Path: path, Symbol: symbol, Line: 1} }
@@ -91,9 +92,10 @@ func TestHomeCountsWhatIsThere(t *testing.T) {
 	require.Empty(t, HomeOf(&file.Recording{}, nil).Timeline.Rows)
 }
 
-// The close-up of the sample is around the end of its second decode pass, at 33 ms.
+// The close-up is around the end of a decode pass: of the second of three here, at 33 ms. The third has as many lanes.
 func TestCloseUpIsTrueTime(t *testing.T) {
 	rec := sample(t)
+	rec.Passes = append(rec.Passes, file.Pass{Index: 3, Kind: "decode", StartNs: 50 * testrec.Ms, DurNs: testrec.Ms})
 	p := CloseUp(rec, 300, 144)
 	require.Equal(t, 2, p.Pass)
 	require.Equal(t, "900 µs", p.Span)
@@ -187,4 +189,19 @@ func TestEmptyRecordingMakesADocument(t *testing.T) {
 	w := WalkOf(&file.Recording{ID: "x"})
 	require.Equal(t, "x", w.Title)
 	require.Empty(t, w.Stages)
+}
+
+// The seam is where most lanes take part, not simply the first.
+func TestCloseUpPrefersAllLanes(t *testing.T) {
+	ms := testrec.Ms
+	rec := &file.Recording{Walk: []file.Step{{ID: "a", Lane: "http"}, {ID: "b", Lane: "workers"}}}
+	for i := range 5 {
+		start := int64(i) * 10 * ms
+		rec.Passes = append(rec.Passes, file.Pass{Index: i, Kind: "decode", StartNs: start, DurNs: ms})
+		rec.Spans = append(rec.Spans, file.Span{Step: "b", Lane: "workers", StartNs: start + ms - 100_000, DurNs: 100_000})
+		if i == 3 {
+			rec.Spans = append(rec.Spans, file.Span{Step: "a", Lane: "http", StartNs: start + ms, DurNs: 50_000})
+		}
+	}
+	require.Equal(t, 3, CloseUp(rec, 300, 144).Pass)
 }

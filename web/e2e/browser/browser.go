@@ -333,6 +333,17 @@ func (p *Tab) Said() []string {
 	return append([]string{}, p.said...)
 }
 
+// Hosts are the hosts that were asked for anything so far.
+func (p *Tab) Hosts() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []string
+	for h := range p.hosts {
+		out = append(out, h)
+	}
+	return out
+}
+
 // Transferred is how many bytes came over the wire so far, by path.
 func (p *Tab) Transferred() map[string]float64 {
 	p.mu.Lock()
