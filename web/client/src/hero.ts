@@ -3,10 +3,10 @@
 // steps it. Trace asks the engine with tracing on and opens the live walk.
 import { commandFor } from './commands';
 import { badge, cutMiddle, esc, exactNs, time, tokenText } from './format';
-import { load } from './load';
 import { drawMap } from './map';
 import { answer, laneNames } from './mapnotes';
 import { drawTall } from './maptall';
+import { sharedRecording } from './picture';
 import { measurer } from './stage';
 import { Player } from './player';
 import { Recording } from './recording';
@@ -63,7 +63,7 @@ export class Hero extends HTMLElement {
   private async fetch(): Promise<void> {
     if (!this.src) return;
     this.map.innerHTML = loadingState(this.src);
-    try { this.ready(await load(this.src, new AbortController().signal)); } catch (e) {
+    try { this.ready(await sharedRecording(this.src)); } catch (e) {
       this.map.innerHTML = errorState(e instanceof RecordingError ? e : new RecordingError('shape', String(e), 'Reload the page.'), '');
     }
   }
