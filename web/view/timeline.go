@@ -9,7 +9,7 @@ import (
 
 // Size of the pictures on the first page, px.
 const (
-	pictureWidth  = 304
+	pictureWidth  = 236
 	pictureHeight = 144
 )
 
