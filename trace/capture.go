@@ -1,6 +1,9 @@
 package trace
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // CaptureSpec says which values are copied out of the passes of a request, beside its times.
 type CaptureSpec struct {
@@ -34,6 +37,9 @@ func ParseCapture(names []string) (CaptureSpec, error) {
 	}
 	return c, nil
 }
+
+// ErrBusy is a Tracer's word that it records as many requests as it can; a later try may be taken.
+var ErrBusy = errors.New("too many requests are being recorded; try again when one is done")
 
 // Tracer starts a recording for a request. The HTTP handlers hold one; nil means that nothing can be traced.
 type Tracer interface {

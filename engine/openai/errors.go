@@ -11,6 +11,7 @@ import (
 	"glassbox/engine/capture"
 	"glassbox/engine/openai/wire"
 	"glassbox/engine/sample"
+	"glassbox/trace"
 )
 
 // RequestError is an answer of 400 or above in OpenAI's form. Param and Code are null on the wire where they are "".
@@ -81,6 +82,8 @@ func explain(err error) *RequestError {
 		return &RequestError{http.StatusTooManyRequests, "rate_limit_error", "the queue is full: try again in a moment, or start the server with a longer queue", "", "queue_full"}
 	case errors.Is(err, engine.ErrCapturesFull):
 		return &RequestError{http.StatusTooManyRequests, "rate_limit_error", err.Error(), "glassbox.capture", "captures_full"}
+	case errors.Is(err, trace.ErrBusy):
+		return &RequestError{http.StatusTooManyRequests, "rate_limit_error", err.Error(), "", "recordings_busy"}
 	case errors.Is(err, engine.ErrClosed), errors.Is(err, errShutdown):
 		return &RequestError{http.StatusServiceUnavailable, "server_error", "the server is shutting down", "", "shutting_down"}
 	case errors.Is(err, context.DeadlineExceeded):
@@ -102,9 +105,12 @@ func decodeError(err error, body []byte) error {
 	case errors.As(err, &typ) && typ.Field == "":
 		return &RequestError{http.StatusBadRequest, invalidRequest, fmt.Sprintf("the body: wanted a JSON object, found a JSON %s", typ.Value), "", "invalid_type"}
 	case errors.As(err, &typ):
-		param := fieldName(typ.Field)
+		param, where := fieldName(typ.Field), ""
+		if typ.Offset > 0 { // a type that reads itself does not know it
+			where = fmt.Sprintf(" (before byte %d)", typ.Offset)
+		}
 		return &RequestError{http.StatusBadRequest, invalidRequest,
-			fmt.Sprintf("%s: wanted %s, found %s (before byte %d)", param, typeName(typ.Type.Kind().String()), typ.Value, typ.Offset), param, "invalid_type"}
+			fmt.Sprintf("%s: wanted %s, found %s%s", param, typeName(typ.Type.Kind().String()), typ.Value, where), param, "invalid_type"}
 	}
 	return err
 }

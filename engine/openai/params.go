@@ -86,19 +86,15 @@ func (s *Server) validate(c *call, r checked) (*job, error) {
 // limits checks n, stop and the count of tokens.
 func (s *Server) limits(w *wire.Common) error {
 	if w.N != nil && *w.N != 1 {
-		return unsupported("unsupported_value", "n", "n: wanted 1, found %d: send %s requests at once instead, they share every pass", *w.N, plural(int(*w.N)))
+		if *w.N < 1 {
+			return invalid("n", "n: wanted 1, found %d", *w.N)
+		}
+		return unsupported("unsupported_value", "n", "n: wanted 1, found %d: send %d requests at once instead, they share every pass", *w.N, *w.N)
 	}
 	if len(w.Stop) > maxStops {
 		return invalid("stop", "stop: wanted at most %d texts, found %d", maxStops, len(w.Stop))
 	}
 	return nil
-}
-
-func plural(n int) string {
-	if n < 1 {
-		return "single"
-	}
-	return strconv.Itoa(n)
 }
 
 // tokenLimit checks a limit of answer tokens.

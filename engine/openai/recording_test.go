@@ -196,6 +196,21 @@ func TestWhoIsRecorded(t *testing.T) {
 	require.Contains(t, body, "keeps no recordings")
 }
 
+// busy is a tracer that records as many requests as it can already.
+type busy struct{}
+
+func (busy) Start(int64, trace.CaptureSpec) (*trace.Recorder, error) { return nil, trace.ErrBusy }
+
+func TestTooManyRecordings(t *testing.T) {
+	r := start(t, func(c *Config, _ *fake) { c.Tracer = busy{} })
+	res := r.send("POST", chatPath, hi(), "X-Glassbox-Trace", "1")
+	require.Equal(t, 429, res.StatusCode)
+	require.Equal(t, "1", res.Header.Get("Retry-After"))
+	require.Contains(t, readAll(t, res), `"type":"rate_limit_error","param":null,"code":"recordings_busy"`)
+	status, _ := r.post(chatPath, hi())
+	require.Equal(t, 200, status, "the others are served")
+}
+
 func TestCaptureKinds(t *testing.T) {
 	_, err := checkCapture([]string{"all"}, trace.CaptureSpec{Logits: true})
 	require.ErrorContains(t, err, "attention, lens, values not recorded by this build yet; possible are logits")

@@ -68,7 +68,7 @@ func TestRefusals(t *testing.T) {
 		"json_object":               {chatPath, hi("response_format", object{"type": "json_object"}), 400, "response_format", "unsupported_value", "json_object"},
 		"audio out":                 {chatPath, hi("modalities", []any{"text", "audio"}), 400, "modalities", "unsupported_value", "audio"},
 		"n is 2":                    {chatPath, hi("n", 2), 400, "n", "unsupported_value", "wanted 1, found 2"},
-		"n is 0":                    {chatPath, hi("n", 0), 400, "n", "unsupported_value", "wanted 1, found 0"},
+		"n is 0":                    {chatPath, hi("n", 0), 400, "n", "invalid_value", "wanted 1, found 0"},
 		"max_tokens 0":              {chatPath, hi("max_tokens", 0), 400, "max_tokens", "invalid_value", "1 or more, found 0"},
 		"max_tokens below 0":        {chatPath, hi("max_tokens", -1), 400, "max_tokens", "invalid_value", "found -1"},
 		"max_completion_tokens 0":   {chatPath, hi("max_completion_tokens", 0), 400, "max_completion_tokens", "invalid_value", "found 0"},
@@ -133,6 +133,7 @@ func TestRefusals(t *testing.T) {
 			e := at(t, parse(t, body), "error").(object)
 			require.Len(t, e, 4, "the four keys are always there")
 			require.Contains(t, e["message"], c.says)
+			require.NotContains(t, e["message"], "byte 0)", "a place that is not known is not told")
 			require.Equal(t, c.param, e["param"])
 			require.Equal(t, c.code, e["code"])
 			require.Equal(t, "invalid_request_error", e["type"])

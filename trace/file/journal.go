@@ -67,6 +67,7 @@ func startJournal(path string, head *Recording, capture trace.CaptureSpec) (*jou
 	}})
 	if j.err != nil {
 		f.Close()
+		os.Remove(path) // without its first line it is no journal
 		return nil, fmt.Errorf("journal %s: %w", path, j.err)
 	}
 	return j, nil

@@ -20,7 +20,7 @@ import (
 var (
 	ErrUnknown = errors.New("no recording with this id")
 	ErrRunning = errors.New("the recording is still running")
-	ErrBusy    = errors.New("too many requests are being recorded; try again when one is done")
+	ErrBusy    = trace.ErrBusy
 )
 
 // StoreOptions say how a Store keeps recordings.
@@ -176,6 +176,12 @@ func (s *Store) Start(start int64, capture trace.CaptureSpec) (*trace.Recorder, 
 	sum := Summarize(NewBuilder(rec, s.opts.Head).Head()) // the collector's own builder belongs to its goroutine
 	sum.Running, sum.Bytes = true, 0
 	c, err := Collect(rec, o)
+	if err != nil && o.Out != "" { // a full disk costs the file, not the request
+		s.opts.OnError(fmt.Errorf("recording %s is kept in memory alone: %w", id, err))
+		o.Out = ""
+		o.kept = func(rec *Recording, err error) { s.keep(id, rec, "", err) }
+		c, err = Collect(rec, o)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -192,14 +198,15 @@ func (s *Store) Start(start int64, capture trace.CaptureSpec) (*trace.Recorder, 
 func (s *Store) keep(id string, rec *Recording, out string, err error) {
 	if err != nil {
 		s.opts.OnError(err)
-		out = ""
 	}
-	if rec.Partial && out != "" {
-		out = JournalPath(out)
-	}
-	e := &entry{summary: Summarize(rec), rec: rec, memory: memory(rec), path: out}
-	if info, err := os.Stat(out); out != "" && err == nil {
-		e.summary.Bytes = info.Size()
+	e := &entry{summary: Summarize(rec), rec: rec, memory: memory(rec)}
+	if out != "" {
+		for _, path := range []string{out, JournalPath(out)} { // the journal where the file could not be written
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				e.path, e.summary.Bytes = path, info.Size()
+				break
+			}
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -322,15 +329,28 @@ func (s *Store) Delete(id string) error {
 	if e.run != nil {
 		return ErrRunning
 	}
-	if e.path != "" {
-		if err := os.Remove(e.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("traces: %w", err)
-		}
+	if err := s.remove(id); err != nil {
+		return err
 	}
 	if e.rec != nil {
 		s.release(id)
 	}
 	delete(s.entries, id)
+	return nil
+}
+
+// remove deletes every file that idOfFile would find a recording in again: beside the file there can be a journal,
+// left by a process that ended between writing the one and removing the other.
+func (s *Store) remove(id string) error {
+	if s.opts.Dir == "" {
+		return nil
+	}
+	for _, form := range []string{".gbx", ".json", ".gbx.part", ".json.part"} {
+		err := os.Remove(filepath.Join(s.opts.Dir, id+form))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("traces: %w", err)
+		}
+	}
 	return nil
 }
 

@@ -132,6 +132,48 @@ func TestStoreOnDiskOutlivesItself(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, r.ID+".gbx.part"))
 }
 
+func TestStoreWithoutRoomOnDisk(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "traces")
+	var told []error
+	s, err := NewStore(StoreOptions{Head: sampleHead, Dir: dir, OnError: func(err error) { told = append(told, err) }})
+	require.NoError(t, err)
+
+	r, err := s.Start(trace.Now(), trace.CaptureSpec{}) // the final file cannot be put in place
+	require.NoError(t, err)
+	taken := filepath.Join(dir, r.ID+".gbx")
+	require.NoError(t, os.Mkdir(taken, 0o755))
+	sampleRequest(r)
+	r.End()
+	rec, err := s.Wait(context.Background(), r.ID)
+	require.NoError(t, err)
+	require.Len(t, rec.Spans, 32)
+	require.Len(t, told, 1)
+	require.FileExists(t, taken+".part", "the journal is what the disk has of it")
+	require.NoError(t, os.Remove(taken))
+	require.NoError(t, s.Delete(r.ID))
+	require.NoFileExists(t, taken+".part", "a deleted recording does not come back with the next start")
+
+	require.NoError(t, os.RemoveAll(dir)) // not even a journal can be made
+	id := serve(t, s)
+	require.Len(t, told, 2)
+	require.ErrorContains(t, told[1], "in memory alone")
+	require.NoError(t, s.Delete(id))
+}
+
+func TestDeleteTakesEveryFileOfARecording(t *testing.T) {
+	dir := t.TempDir()
+	s, err := NewStore(StoreOptions{Head: sampleHead, Dir: dir})
+	require.NoError(t, err)
+	id := serve(t, s)
+	whole, err := os.ReadFile(filepath.Join(dir, id+".gbx"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, id+".gbx.part"), whole, 0o644))
+	require.NoError(t, s.Delete(id))
+	s, err = NewStore(StoreOptions{Head: sampleHead, Dir: dir})
+	require.NoError(t, err)
+	require.Empty(t, s.List())
+}
+
 func TestIDs(t *testing.T) {
 	require.True(t, ValidID(NewID()))
 	for _, id := range []string{"", "..", "a/b", `a\b`, "a.b", "a b", "é", string(make([]byte, 65))} {
