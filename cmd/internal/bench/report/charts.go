@@ -192,7 +192,7 @@ func depth(r *bench.Result) figure {
 	return f
 }
 
-const scatterMost = 1200 // marks; more make the page large and show no more
+const scatterMost = 400 // marks; more make the page large and show no more
 
 // scatter draws each request's latency at the time it was sent.
 func scatter(r *bench.Result) figure {
