@@ -373,3 +373,29 @@ func TestModelWithoutATemplateServesCompletionsAndSaysSoForChat(t *testing.T) {
 	require.Equal(t, 1, exit)
 	oneLine(t, "broken template", stderr, tmpl, "line 1")
 }
+
+func TestCapturesAndSwitchedOffParts(t *testing.T) {
+	dir := t.TempDir()
+	out := func(name string) string { return filepath.Join(dir, name) }
+	args := []string{"trace", "Why is the sky blue?", "--max-tokens", "3"}
+	plain, stderr, code := output(t, append(args, "-o", out("a.gbx"), "--capture", "all")...)
+	require.Zero(t, code, stderr)
+	rec, err := file.Read(out("a.gbx"))
+	require.NoError(t, err)
+	n := len(rec.Request.PromptTokens) + len(rec.Request.OutputTokens) - 1
+	for name, shape := range map[string][]int{"attention": {30, 9, n, n}, "lens_ids": {30, n, 5}, "lens_logprob": {30, n, 5}, "lens_mid_ids": {30, n, 5},
+		"logits": {49152}, "tape_out/0/attn_q": {576}, "tape_in/29/ffn_down": {1536}} {
+		require.Contains(t, rec.Arrays, name)
+		require.Equal(t, shape, rec.Arrays[name].Shape, name)
+	}
+	off, stderr, code := output(t, append(args, "-o", out("b.gbx"), "--ablate", "L0.ffn,L10.H3,L2.attn=mean")...)
+	require.Zero(t, code, stderr)
+	require.NotEqual(t, plain, off)
+	_, stderr, code = output(t, append(args, "-o", out("c.gbx"), "--ablate", "L99.H3")...)
+	require.Equal(t, 2, code)
+	oneLine(t, "no such layer", stderr, "L99")
+	_, stderr, code = output(t, append(args, "-o", out("c.gbx"), "--capture", "smell")...)
+	require.Equal(t, 2, code)
+	oneLine(t, "no such capture", stderr, "smell", "attention")
+	require.NoFileExists(t, out("c.gbx"))
+}

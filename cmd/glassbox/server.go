@@ -16,6 +16,7 @@ import (
 	"glassbox/engine"
 	"glassbox/engine/openai"
 	"glassbox/steps"
+	"glassbox/trace"
 	"glassbox/trace/file"
 )
 
@@ -42,7 +43,8 @@ func newServer(o *opened, tracesDir string, sink file.Sink, apiKey string) (*ser
 	if err != nil {
 		return nil, err
 	}
-	c := openai.Config{Engine: openai.Wrap(o.engine), Model: o.name, Root: o.base, Tracer: s.store, APIKey: apiKey, Version: version, Commit: commit()}
+	c := openai.Config{Engine: openai.Wrap(o.engine), Model: o.name, Root: o.base, Tracer: s.store,
+		Captures: trace.CaptureSpec{Attention: true, Lens: true, Values: true, Logits: true}, APIKey: apiKey, Version: version, Commit: commit()}
 	if tmpl != nil {
 		c.Template = openai.WrapTemplate(tmpl, o.engine.Tokenizer())
 	}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"glassbox/trace"
 	"glassbox/trace/file"
 )
 
@@ -32,7 +33,8 @@ type traceCmd struct {
 	System        string   `placeholder:"TEXT" help:"A system message before the prompt."`
 	Logprobs      int      `default:"0" placeholder:"N" help:"Keep the N likeliest tokens at each position, up to 20."`
 	Raw           bool     `help:"Send the prompt as it is, without a chat template."`
-	Capture       []string `placeholder:"KIND" help:"Values to copy out of the passes as well."`
+	Capture       []string `placeholder:"KIND,…" help:"Values to copy out of the passes as well: attention, lens, values, logits, or all."`
+	Ablate        []string `placeholder:"PART,…" help:"Parts of the model to switch off: L10.H3 a head, L4.ffn or L4.attn a branch, L7 a layer; =mean puts the mean over the prompt in its place. Counted from 0."`
 }
 
 // Run serves, asks, prints the answer to stdout as it comes, and writes the recording.
@@ -44,11 +46,17 @@ func (c *traceCmd) Run(ctx context.Context) error {
 	if err := c.checkOut(); err != nil {
 		return err
 	}
+	if _, err := trace.ParseCapture(c.Capture); err != nil {
+		return &usageError{err.Error()}
+	}
 	o, err := c.open()
 	if err != nil {
 		return err
 	}
 	defer o.close()
+	if _, err := o.engine.ParseAblate(c.Ablate); err != nil {
+		return &usageError{err.Error()}
+	}
 	s, err := newServer(o, "", nil, "")
 	if err != nil {
 		return err
@@ -116,8 +124,12 @@ func (c *traceCmd) checkOut() error {
 
 // body is the request, as any client would send it.
 func (c *traceCmd) body(prompt, model string) (path string, body []byte, err error) {
+	gb := map[string]any{"trace": true, "capture": append([]string{}, c.Capture...)}
+	if len(c.Ablate) > 0 {
+		gb["ablate"] = c.Ablate
+	}
 	req := map[string]any{"model": model, "stream": true, "stream_options": map[string]any{"include_usage": true}, "max_tokens": c.MaxTokens,
-		"temperature": c.Temp, "seed": c.Seed, "glassbox": map[string]any{"trace": true, "capture": append([]string{}, c.Capture...)}}
+		"temperature": c.Temp, "seed": c.Seed, "glassbox": gb}
 	extras := map[string]any{"top_k": c.TopK, "top_p": c.TopP, "min_p": c.MinP, "repeat_penalty": c.RepeatPenalty}
 	for name, off := range map[string]float64{"top_k": 0, "top_p": 1, "min_p": 0, "repeat_penalty": 1} {
 		if fmt.Sprint(extras[name]) != fmt.Sprint(off) {
