@@ -132,7 +132,12 @@ test('search finds steps by name, number, file and function, tokens, and command
 test('a view is shown only when this recording has what it draws', () => {
   const r = Recording.parse(synthetic(2, 2));
   assert.deepEqual(VIEWS.map((v) => v.n), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  for (const v of VIEWS) assert.ok(v.mount ? v.missing(r) === null : /./.test(v.missing(r) ?? 'none'), v.id);
+  for (const v of VIEWS) {
+    if (v.id === 'attention' || v.id === 'lens') assert.match(v.missing(r)!, /this engine does not hand it out/);
+    else assert.ok(v.mount ? v.missing(r) === null : /./.test(v.missing(r) ?? 'none'), v.id);
+  }
+  const ours = Recording.parse({ ...synthetic(2, 2), engine: { name: 'glassbox' } }); // says itself which command records it
+  for (const v of VIEWS) if (v.id === 'attention' || v.id === 'lens') assert.equal(v.missing(ours), null);
 });
 
 test('tables are CSV after RFC 4180', () => {
