@@ -31,9 +31,10 @@ type benchLocal struct {
 	Prefill      []float64 `json:"prefill_tokens_per_s"`
 	Decode       []float64 `json:"decode_tokens_per_s"`
 	DecodeTraced []float64 `json:"traced_decode_tokens_per_s,omitempty"`
-	WeightsBytes int64     `json:"weights_bytes"`       // that one decoded token reads
-	Roof         float64   `json:"roof_gbps,omitempty"` // read bandwidth with these threads, 1e9 bytes/s; absent = not measured
-	PeakRSS      int64     `json:"peak_rss,omitempty"`  // bytes; absent = not measured on this system
+	WeightsBytes int64     `json:"weights_bytes"`         // that one decoded token reads
+	Roof         float64   `json:"roof_gbps,omitempty"`   // read bandwidth with these threads, 1e9 bytes/s; absent = not measured
+	Unexplained  float64   `json:"unexplained,omitempty"` // part of a traced decode pass that no op explains, barriers included; absent = not measured
+	PeakRSS      int64     `json:"peak_rss,omitempty"`    // bytes; absent = not measured on this system
 	Version      string    `json:"version"`
 	Kernels      string    `json:"kernels"`
 }
@@ -73,6 +74,11 @@ func (c *benchLocalCmd) Run(ctx context.Context) error {
 	}
 	out.PeakRSS = peakRSS()
 	out.Roof = readRoof(d.Threads)
+	if c.Traced {
+		if out.Unexplained, err = unexplainedShare(ctx, o, 64); err != nil {
+			return err
+		}
+	}
 	return json.NewEncoder(os.Stdout).Encode(out)
 }
 

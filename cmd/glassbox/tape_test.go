@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// taped runs one short request with its vectors captured and returns the recording.
-func taped(t *testing.T, backend string, threads int) (*opened, *file.Recording) {
+// taped runs one short request with its vectors captured and returns the recording and the ids of prompt and answer.
+func taped(t *testing.T, backend string, threads int) (*opened, *file.Recording, []int) {
 	f := engineFlags{Model: "builtin", Backend: backend, Threads: threads}
 	o, err := f.open()
 	require.NoError(t, err)
@@ -29,11 +29,15 @@ func taped(t *testing.T, backend string, threads int) (*opened, *file.Recording)
 	require.NoError(t, err)
 	r := engine.Request{ID: "tape", Tokens: []int{504, 5900, 314}, MaxTokens: 3, Logprobs: -1, IgnoreEOS: true, Trace: rec}
 	s, err := o.engine.Submit(context.Background(), r)
+	ids := r.Tokens
 	require.NoError(t, err)
 	for {
 		ev, err := s.Next(context.Background())
 		require.NoError(t, err)
 		require.NoError(t, ev.Err)
+		for _, tok := range ev.Tokens {
+			ids = append(ids, tok.ID)
+		}
 		if ev.Finish != "" {
 			break
 		}
@@ -41,7 +45,7 @@ func taped(t *testing.T, backend string, threads int) (*opened, *file.Recording)
 	rec.End()
 	got, err := store.Wait(t.Context(), rec.ID)
 	require.NoError(t, err)
-	return o, got
+	return o, got, ids
 }
 
 // vector returns a captured array; the test fails where it is missing.
@@ -78,7 +82,7 @@ func eightBits(x []float32, run int) []float64 {
 // input: row · input, in 64 bits. It is the number to float rounding: exactly what the page shows.
 func TestTapeNumbersAreTheFiles(t *testing.T) {
 	for _, backend := range []string{"cpu", "ref"} {
-		o, rec := taped(t, backend, 2)
+		o, rec, ids := taped(t, backend, 2)
 		at, err := rec.Arrays["tape_pass"].Ints()
 		require.NoError(t, err)
 		kernels := map[string]string{}
@@ -92,7 +96,7 @@ func TestTapeNumbersAreTheFiles(t *testing.T) {
 			out := vector(t, rec, "out", u)
 			switch {
 			case u.Op == trace.OpEmbed:
-				row, err := rowOf(u.W, int(tokenAt(rec, int(at[1]))))
+				row, err := rowOf(u.W, ids[at[1]])
 				require.NoError(t, err)
 				require.Equal(t, row, out)
 			case u.W.Rows == 1:
@@ -109,14 +113,6 @@ func TestTapeNumbersAreTheFiles(t *testing.T) {
 			require.Zero(t, rounded)
 		}
 	}
-}
-
-// tokenAt is the id of the token at a position: of the prompt, then of the answer.
-func tokenAt(rec *file.Recording, pos int) int {
-	if pos < len(rec.Request.PromptTokens) {
-		return rec.Request.PromptTokens[pos].ID
-	}
-	return rec.Request.OutputTokens[pos-len(rec.Request.PromptTokens)].ID
 }
 
 func requireNorm(t *testing.T, w *graph.Weight, x, out []float32, eps float64) {
@@ -168,7 +164,7 @@ func requireMatrix(t *testing.T, u engine.WeightUse, x, out []float32, kernel st
 // Ops of a pass follow one another: no two overlap, no worker is busy for longer than its op, every weight has its op, and
 // what no op covers is measured. (That it is at most 5 % of a pass is held by make bench, on a quiet machine.)
 func TestOpsOfAPassDoNotOverlap(t *testing.T) {
-	o, rec := taped(t, "cpu", 2)
+	o, rec, _ := taped(t, "cpu", 2)
 	require.Equal(t, o.tensors(), rec.Model.Tensors)
 	for _, p := range rec.Passes {
 		var last *file.Span

@@ -81,6 +81,13 @@ func (b *bench) report(fileBytes int64) (string, int) {
 		fmt.Fprintf(&s, "Derived: decode × %d bytes of weights a token = %.1f GB/s, %.0f %% of the %.1f GB/s this machine reads (measured).\n",
 			b.info.WeightsBytes, d, 100*d/b.info.Roof, b.info.Roof)
 	}
+	if b.info.Unexplained > 0 {
+		verdict := "within the 5 % that is wanted on a quiet machine"
+		if b.info.Unexplained > 0.05 {
+			verdict = "more than the 5 % that is wanted on a quiet machine"
+		}
+		fmt.Fprintf(&s, "No op explains %.1f %% of a traced decode pass (gaps between ops, workers at barriers; median): %s.\n", 100*b.info.Unexplained, verdict)
+	}
 	start := "Starts are cold: the file was dropped from the page cache before each."
 	if b.warm != "" {
 		start = "Starts are warm: " + b.warm + "."
