@@ -34,7 +34,7 @@ type answer struct {
 
 // deliver takes the logits of the sequence's last token through the sampler and onto the stream. A sequence whose answer
 // ends here leaves the scheduler.
-func (e *Engine) deliver(a *answer, logits []float32) {
+func (e *Engine) deliver(a *answer, logits []float32) error {
 	w := a.seq.Trace
 	w.In(a.seq.Passes-1, a.seq.Answered())
 	if a.req.Logprobs >= 0 {
@@ -44,19 +44,23 @@ func (e *Engine) deliver(a *answer, logits []float32) {
 		a.capture.First(logits)
 	}
 	id := a.sampler.Next(logits, w)
+	if a.sampler.Broken() {
+		return fmt.Errorf("token %d of the answer: wanted logits that are numbers, found none or an infinite one: the model's file is damaged, or its weights are too large for this engine", a.seq.Answered())
+	}
 	lp := e.append(a, id, w)
 	text := e.detokenize(a, id, w)
 	text, finish := e.stopCheck(a, id, text, w)
 	e.emit(a, Event{Tokens: []TokenLogprob{lp}, Text: text}, w)
 	if finish == "" {
-		return
+		return nil
 	}
 	e.sched.Finish(a.seq) // before the stream ends: whoever reads the end may close the recording
 	if a.capture == nil || !a.capture.Captures() {
 		a.finish(Event{Finish: finish})
-		return
+		return nil
 	}
 	e.work = append(e.work, &work{a: a, finish: finish, ids: slices.Clone(a.seq.Tokens[a.seq.Prompt:])})
+	return nil
 }
 
 // append makes the token part of the sequence: the next pass reads it.
@@ -136,7 +140,9 @@ func (e *Engine) stopCheck(a *answer, id int32, text string, w *trace.Writer) (c
 	if finish != "" && !stopped {
 		rest, hit := a.stop.push(a.detok.Flush())
 		certain += rest
-		if !hit {
+		if hit { // by the U+FFFD that stands for half a character
+			finish = "stop"
+		} else {
 			certain += a.stop.flush()
 		}
 	}

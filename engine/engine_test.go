@@ -283,3 +283,19 @@ func TestSubmitRacingCloseAlwaysGetsAnEnd(t *testing.T) {
 		}
 	}
 }
+
+func TestWeightsThatAreNoNumbersFailTheRequest(t *testing.T) {
+	f := testmodel.Tiny(t, testmodel.Spec{})
+	norm, ok := f.Tensor("output_norm.weight")
+	require.True(t, ok)
+	for i := range norm.Data {
+		norm.Data[i] = 0xff // every float32 is NaN
+	}
+	e := open(t, f, Options{})
+	for _, p := range []sample.Params{{}, {Temperature: 1, TopP: 0.9}} {
+		r := ask(t, e, Request{Tokens: ids("hello"), MaxTokens: 5, Logprobs: 2, Sampling: p})
+		require.ErrorContains(t, r.err, "wanted logits that are numbers")
+		require.Empty(t, r.tokens)
+	}
+	require.Zero(t, e.Stats().Running)
+}

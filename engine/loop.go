@@ -112,7 +112,7 @@ func (e *Engine) pass(items []sched.Item) {
 			row++
 			continue
 		}
-		err := guard("delivery", func() error { e.deliver(a, e.run.Logits(row)); return nil })
+		err := guard("delivery", func() error { return e.deliver(a, e.run.Logits(row)) })
 		row++
 		if err != nil {
 			log.Printf("glassbox: request %s failed: %v", a.req.ID, err)

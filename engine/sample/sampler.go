@@ -21,6 +21,7 @@ type Sampler struct {
 	counts map[int32]int   // answer alone, for presence and frequency
 	cand   []candidate     // what is left to draw from, scratch
 	sorted bool            // cand is by falling logit
+	broken bool            // the last row had nothing to draw from
 	text   strings.Builder // scratch of notes
 }
 
@@ -79,14 +80,22 @@ func (s *Sampler) stage(name string, logits []float32, w *trace.Writer) {
 	}
 }
 
+// Broken tells whether the last row was no distribution: without one finite logit, or with an infinite one. The token
+// that Next returned for it means nothing.
+func (s *Sampler) Broken() bool { return s.broken }
+
 // readLogits takes the row over: NaN becomes minus infinity, biases are added.
 func (s *Sampler) readLogits(logits []float32, w *trace.Writer) {
 	m := w.Begin(trace.StepLogits)
+	most := float32(math.Inf(-1))
 	for i, v := range logits {
 		if v != v {
 			logits[i] = float32(math.Inf(-1))
+		} else if v > most {
+			most = v
 		}
 	}
+	s.broken = math.IsInf(float64(most), 0)
 	for id, b := range s.p.LogitBias {
 		logits[id] += b
 	}
@@ -324,8 +333,13 @@ func (s *Sampler) most() float32 {
 	return v
 }
 
-// weight is a candidate's share relative to the likeliest's.
-func weight(v, most float32) float64 { return math.Exp(float64(v - most)) }
+// weight is a candidate's share relative to the likeliest's; a tiny repeat penalty can make both infinite.
+func weight(v, most float32) float64 {
+	if v == most {
+		return 1
+	}
+	return math.Exp(float64(v - most))
+}
 
 // mass is the sum of the candidates' weights.
 func (s *Sampler) mass(c []candidate) float64 {

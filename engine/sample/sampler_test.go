@@ -52,6 +52,27 @@ func TestGreedyTakesTheLargestAndLowestOfEquals(t *testing.T) {
 	require.EqualValues(t, 1, New(Params{}, nil).Next([]float32{float32(math.NaN()), 1, 0}, nil))
 }
 
+func TestRowsThatAreNoDistribution(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, p := range []Params{{}, {Temperature: 1}, {Temperature: 0.7, TopK: 2, TopP: 0.9, MinP: 0.1, RepeatPenalty: 1.2, PresencePenalty: 1}} {
+		for _, row := range [][]float32{{nan, nan, nan}, {-inf, nan, -inf}, {1, inf, 2}} {
+			s := New(p, []int32{1})
+			s.Next(slices.Clone(row), nil)
+			require.True(t, s.Broken(), "%v %v", p, row)
+			s.Next([]float32{1, nan, -inf}, nil)
+			require.False(t, s.Broken(), "one logit is enough")
+		}
+	}
+	// A penalty that divides by next to nothing does not end in NaN.
+	require.Equal(t, map[int32]int{1: 20}, func() map[int32]int {
+		got := map[int32]int{}
+		for seed := range uint64(20) {
+			got[New(Params{Temperature: 1, RepeatPenalty: 1e-300, Seed: seed}, []int32{1}).Next([]float32{1, 2, 3}, nil)]++
+		}
+		return got
+	}())
+}
+
 func TestTinyTemperatureIsFiniteAndSharp(t *testing.T) {
 	require.Equal(t, map[int32]int{3: 50}, draws(Params{Temperature: 1e-4}, []float32{10, 20, 1e4, 1.1e4, -1e4}, 50))
 }
