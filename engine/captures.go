@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"glassbox/engine/capture"
+	"glassbox/engine/token"
 	"glassbox/trace"
 )
 
@@ -101,14 +102,18 @@ func (e *Engine) workOut() {
 	e.apart.Add(1)
 	go func() {
 		defer e.apart.Done()
-		w.hand()
+		w.hand(e.tok)
 	}()
 }
 
-// hand works out the arrays, gives them to the recording and ends the stream.
-func (w *work) hand() {
+// hand works out the arrays, names the words they speak of, gives all to the recording and ends the stream.
+func (w *work) hand(tok *token.Tokenizer) {
 	start := trace.Now()
-	err := guard("capture", func() error { w.a.req.Trace.Attach(w.a.capture.Arrays(w.ids)...); return nil })
+	err := guard("capture", func() error {
+		arrays := w.a.capture.Arrays(w.ids)
+		w.a.req.Trace.Attach(append(arrays, words(arrays, tok)...)...)
+		return nil
+	})
 	w.took(start)
 	if err != nil {
 		log.Printf("glassbox: captures of request %s failed: %v", w.a.req.ID, err)
