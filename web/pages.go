@@ -76,10 +76,12 @@ func (s *Server) drawn() (*file.Recording, string) {
 }
 
 func (s *Server) rows() []view.Row {
-	rows := view.List(s.list())
+	list := s.list()
+	rows := view.List(list)
 	for i := range rows {
 		if _, err := s.c.Store.Get(rows[i].ID); errors.Is(err, file.ErrUnknown) {
 			rows[i].Shipped = true
+			rows[i].Size = view.Bytes(list[i].Bytes, "measured", "size of the file")
 		}
 	}
 	return rows
