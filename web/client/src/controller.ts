@@ -1,7 +1,8 @@
 // What each command does. Keys, buttons, palette and embedders all call run.
 import { helpSheet, palette, paletteList, search, type Hit } from './dialogs';
-import { csv, freeSvg, save } from './exports';
+import { csv, freeSvg, pngOf, save } from './exports';
 import { Player } from './player';
+import { whyWord } from './position';
 import { at, fit, goStage, goStep, goToken, into, move, out, sameOp, type State } from './state';
 import type { Stage } from './stage';
 import { TEXT } from './style';
@@ -51,6 +52,7 @@ export class Controller {
       case 'stage.prev': return walk(() => goStage(r, s, -1));
       case 'token.next': return walk(() => goToken(r, s, 1));
       case 'token.prev': return walk(() => goToken(r, s, -1));
+      case 'why': return walk(() => whyWord(r, s, Math.max(0, r.tokenOfPass(s.pass))));
       case 'same.next': return walk(() => sameOp(r, s, 1));
       case 'same.prev': return walk(() => sameOp(r, s, -1));
       case 'into': return walk(() => into(r, s));
@@ -73,6 +75,7 @@ export class Controller {
       case 'letters': this.setLetters(!this.letters); return true;
       case 'help': this.help(); return true;
       case 'export.svg': this.picture(); return true;
+      case 'export.png': void this.png(); return true;
       case 'export.csv': if (stage.current) save(`${s.view}.csv`, 'text/csv', csv(stage.current.table())); return true;
       default: return false;
     }
@@ -130,6 +133,16 @@ export class Controller {
     const svg = v?.svg?.(), cv = v?.canvas?.();
     if (svg) save(`${name}.svg`, 'image/svg+xml', freeSvg(svg, css, TEXT.tracer));
     else cv?.toBlob((b) => { if (b) save(`${name}.png`, 'image/png', b); });
+  }
+
+  /** The same picture as PNG, two px a px. */
+  private async png(): Promise<void> {
+    const v = this.stage?.current, name = `${this.host.state.view}.png`, css = (k: string): string => getComputedStyle(this.host).getPropertyValue(k).trim(), svg = v?.svg?.();
+    try {
+      const b = svg ? await pngOf(freeSvg(svg, css, TEXT.tracer)) : await new Promise<Blob | null>((done) => { const c = v?.canvas?.(); if (c) c.toBlob(done, 'image/png'); else done(null); });
+      if (b) save(name, 'image/png', b);
+      else this.say('This view has no picture.');
+    } catch { this.say('The picture could not be made. Save it as SVG instead.'); }
   }
 
   private dialog(html: string): HTMLDialogElement {

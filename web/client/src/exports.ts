@@ -23,6 +23,24 @@ export function freeSvg(svg: string, css: (name: string) => string, sheet: strin
   return solve(`${svg.slice(0, at)}<style>${rules}</style><rect width="100%" height="100%" fill="var(--page)"/>${svg.slice(at)}`);
 }
 
+/** sized gives a free-standing SVG the width and height of its viewBox, which an image needs. */
+export function sized(svg: string): { svg: string; w: number; h: number } {
+  const [, , w = 0, h = 0] = (/viewBox="([^"]*)"/.exec(svg)?.[1] ?? '').split(/\s+/).map(Number), end = svg.indexOf('>');
+  const head = svg.slice(0, end).replace(/\s(?:width|height)="[^"]*"/g, '');
+  return { svg: `${head} width="${w}" height="${h}"${svg.slice(end)}`, w, h };
+}
+
+/** pngOf paints a free-standing SVG, k device px a px. */
+export async function pngOf(free: string, k = 2): Promise<Blob | null> {
+  const { svg, w, h } = sized(free), img = new Image(), cv = document.createElement('canvas');
+  img.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await img.decode();
+  cv.width = Math.ceil(w * k);
+  cv.height = Math.ceil(h * k);
+  cv.getContext('2d')!.drawImage(img, 0, 0, cv.width, cv.height);
+  return new Promise((done) => cv.toBlob(done, 'image/png'));
+}
+
 export function save(name: string, type: string, data: string | Blob): void {
   const a = document.createElement('a');
   a.href = URL.createObjectURL(typeof data === 'string' ? new Blob([data], { type }) : data);

@@ -45,7 +45,7 @@ export function answer(r: Recording, s: State, b: Box, tw: Measure, px = 15): st
     if (x + lead0 + whole > b.x + b.w && x > b.x) { x = b.x; lines.push([]); }
     else x += lead0;
     const state = k < out.left ? 0 : k === out.making ? 1 : 2;
-    lines.at(-1)!.push(`<text x="${x}" y="0" class="${cls}${state === 2 ? ' s' : ''}">${esc(word)}<title>${esc(text)}, id ${t.id}</title></text><path d="M${x} 5.5h${w}" stroke="var(--${['st-D', 'text', 'rule-2'][state]})" stroke-width="${state === 2 ? 1 : 2}"/>`);
+    lines.at(-1)!.push(`<text x="${x}" y="0" class="${cls}${state === 2 ? ' s' : ''} st" data-why="${k}">${esc(word)}<title>${esc(text)}, id ${t.id}: why this token?</title></text><path d="M${x} 5.5h${w}" stroke="var(--${['st-D', 'text', 'rule-2'][state]})" stroke-width="${state === 2 ? 1 : 2}"/>`);
     if (k === focus) focusLine = lines.length - 1;
     x += w;
   });

@@ -71,7 +71,7 @@ function mapFrame(q: Scene, m: MapLayout): string {
     const to = m.x + Math.min(m.n, Math.max(0, q.prompt - m.c0)) * m.cell, y = m.y + cut * m.cell - 0.5;
     s += `<path d="M${m.x - 6} ${y}H${to + 4}" stroke="var(--st-D)"/>${m.x + m.size - to > 130 ? `<text x="${to + 9}" y="${y + 4}" class="cap halo" fill="var(--st-D)">rows below: the answer</text>` : ''}`;
   }
-  return s + `<text x="${m.x + m.size}" y="${m.y - 10}" class="end cap s">column: token looked at, row: token looking</text>`;
+  return m.size < 330 ? s : s + `<text x="${m.x + m.size}" y="${m.y - 10}" class="end cap s">column: token looked at, row: token looking</text>`;
 }
 
 /** The legend lies in the masked half, or beside a map that is cut out of a larger one. */

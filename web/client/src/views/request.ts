@@ -6,6 +6,7 @@ import { drawMap, mark, type MapDrawing } from '../map';
 import { drawTall, type TallDrawing } from '../maptall';
 import { along } from '../route';
 import { STAGE_NAME, type Recording } from '../recording';
+import { whyWord } from '../position';
 import { at } from '../state';
 import { answer, laneNames, legend, workerBars } from '../mapnotes';
 import type { Table, View, ViewContext, ViewKind } from './view';
@@ -40,6 +41,8 @@ class RequestView implements View {
     this.svgEl.setAttribute('aria-label', 'Map of the request: lanes are threads, left to right is the order of the walk. The table of this view says the same.');
     body.append(this.svgEl);
     this.svgEl.addEventListener('click', (e) => {
+      const why = (e.target as Element).closest('[data-why]')?.getAttribute('data-why');
+      if (why) { ctx.set(whyWord(ctx.recording, ctx.state, Number(why))); return; }
       const st = (e.target as Element).closest('[data-step]');
       if (st) ctx.set({ ...ctx.state, step: st.getAttribute('data-step')!, sel: '', source: 0 });
     });
