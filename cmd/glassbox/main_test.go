@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -113,11 +114,54 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 		"bad number":      {"trace", "hi", "--max-tokens", "many"},
 		"bad extension":   {"trace", "hi", "-o", "out.txt"},
 		"bad backend":     {"trace", "hi", "--backend", "abacus"},
+		"no tokens":       {"trace", "hi", "--max-tokens", "0"},
+		"too cold":        {"trace", "hi", "--temp=-1"},
+		"no temperature":  {"trace", "hi", "--temp", "nan"},
+		"no penalty":      {"trace", "hi", "--repeat-penalty", "0"},
+		"infinite":        {"trace", "hi", "--repeat-penalty", "inf"},
+		"top-p of 2":      {"trace", "hi", "--top-p", "2"},
+		"min-p of 2":      {"trace", "hi", "--min-p", "2"},
+		"top-k below 0":   {"trace", "hi", "--top-k=-1"},
+		"21 logprobs":     {"trace", "hi", "--logprobs", "21"},
+		"large seed":      {"trace", "hi", "--seed", "18446744073709551615"},
+		"bad kernels":     {"trace", "hi", "--cpu-features", "abacus"},
+		"threads below 0": {"serve", "--threads=-1"},
+		"many slots":      {"serve", "--slots", "100000"},
+		"context below 0": {"serve", "--context=-1"},
 	} {
-		_, stderr, code := output(t, args...)
+		stdout, stderr, code := output(t, args...)
 		require.Equal(t, 2, code, "%s: %s", name, stderr)
-		require.NotEmpty(t, stderr, name)
+		oneLine(t, name, stderr)
+		require.Empty(t, stdout, name)
 	}
+}
+
+func TestPlacesThatCannotBeWrittenAreRefusedFirst(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "taken.gbx"), 0o755))
+	for name, path := range map[string]string{"no folder": filepath.Join(dir, "none", "a.gbx"), "a folder": filepath.Join(dir, "taken.gbx"),
+		"a read-only folder": "/proc/a.gbx"} {
+		if name == "a read-only folder" && runtime.GOOS != "linux" {
+			continue
+		}
+		stdout, stderr, code := output(t, "trace", "hi", "--max-tokens", "1", "-o", path)
+		require.Equal(t, 1, code, name)
+		oneLine(t, name, stderr, path)
+		require.Empty(t, stdout, "%s: nothing was computed", name)
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+}
+
+func TestPromptsOfAnyBytes(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "a.json")
+	_, stderr, code := output(t, "trace", "--raw", "a\xffb", "--max-tokens", "1", "-o", out)
+	require.Zero(t, code, stderr)
+	require.Contains(t, stderr, "warning: the prompt is not UTF-8")
+	rec, err := file.Read(out)
+	require.NoError(t, err)
+	require.Equal(t, "a\uFFFDb", rec.Request.Prompt)
 }
 
 func TestHelpTeaches(t *testing.T) {

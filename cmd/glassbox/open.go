@@ -41,6 +41,9 @@ type opened struct {
 
 // open maps the model's file and starts the engine.
 func (f *engineFlags) open() (*opened, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
 	o := &opened{templateFile: f.ChatTemplate}
 	var err error
 	if f.Model == "builtin" {

@@ -11,8 +11,8 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"glassbox/trace"
 	"glassbox/trace/file"
@@ -39,11 +39,11 @@ type traceCmd struct {
 
 // Run serves, asks, prints the answer to stdout as it comes, and writes the recording.
 func (c *traceCmd) Run(ctx context.Context) error {
-	prompt, err := c.prompt()
-	if err != nil {
+	if err := c.checkFlags(); err != nil {
 		return err
 	}
-	if err := c.checkOut(); err != nil {
+	prompt, err := c.prompt()
+	if err != nil {
 		return err
 	}
 	if _, err := trace.ParseCapture(c.Capture); err != nil {
@@ -98,28 +98,26 @@ func reached(rec *file.Recording) int {
 	return n
 }
 
+// promptLimit is more than any context holds, and less than the server takes as a body.
+const promptLimit = 8 << 20
+
 // prompt reads the prompt from the argument or standard input.
 func (c *traceCmd) prompt() (string, error) {
-	if c.Prompt != "-" {
-		return c.Prompt, nil
+	text := c.Prompt
+	if text == "-" {
+		b, err := io.ReadAll(io.LimitReader(os.Stdin, promptLimit+1))
+		if err != nil {
+			return "", fmt.Errorf("standard input: %w", err)
+		}
+		if len(b) > promptLimit {
+			return "", fmt.Errorf("standard input: wanted a prompt of at most %d bytes, found more", promptLimit)
+		}
+		text = strings.TrimSuffix(string(b), "\n")
 	}
-	b, err := io.ReadAll(io.LimitReader(os.Stdin, 8<<20))
-	return strings.TrimSuffix(string(b), "\n"), err
-}
-
-// checkOut refuses a place where the recording could not be written, before anything is computed.
-func (c *traceCmd) checkOut() error {
-	if c.Out == "" {
-		return nil
+	if !utf8.ValidString(text) || !utf8.ValidString(strings.Join(os.Args, " ")) { // the flag parser replaces such bytes itself
+		fmt.Fprintln(os.Stderr, "glassbox: warning: the prompt is not UTF-8 everywhere: bytes that are no character are sent as U+FFFD")
 	}
-	if ext := filepath.Ext(c.Out); ext != ".gbx" && ext != ".json" {
-		return &usageError{fmt.Sprintf("-o %s: wanted a name that ends in .gbx or .json", c.Out)}
-	}
-	dir := filepath.Dir(c.Out)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("-o %s: wanted an existing folder, found none called %s", c.Out, dir)
-	}
-	return nil
+	return text, nil
 }
 
 // body is the request, as any client would send it.
