@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -167,9 +168,26 @@ func (r *run) finish(ctx context.Context) {
 		}
 	}
 	res.Config, res.Server = r.cfg, *r.e
+	res.hidePaths()
 	res.Config.Note, res.Config.ServerFlags = r.c.Hide(res.Config.Note), r.c.Hide(res.Config.ServerFlags)
 	res.Health = health(res)
 	res.Seconds = time.Since(r.started).Seconds()
+}
+
+// hidePaths shortens model names that are paths of the server's machine, as llama.cpp gives them, to the file's name: a
+// report is made to be shared.
+func (r *Result) hidePaths() {
+	base := func(s string) string {
+		if strings.HasPrefix(s, "/") || len(s) > 2 && s[1] == ':' && s[2] == '\\' {
+			return s[strings.LastIndexAny(s, `/\`)+1:]
+		}
+		return s
+	}
+	r.Server.Model, r.Config.Model = base(r.Server.Model), base(r.Config.Model)
+	r.Server.Models = slices.Clone(r.Server.Models)
+	for i, m := range r.Server.Models {
+		r.Server.Models[i] = base(m)
+	}
 }
 
 // message tells the user something.

@@ -89,6 +89,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.answer(w, r)
 	case "/tokenize":
 		s.tokenize(w, r)
+	case "/health":
+		write(w, http.StatusOK, map[string]any{"status": "ok"})
 	default:
 		write(w, http.StatusNotFound, map[string]any{"error": map[string]any{"message": "no such path", "type": "invalid_request_error", "param": nil, "code": nil}})
 	}

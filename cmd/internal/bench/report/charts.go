@@ -40,11 +40,11 @@ func figures(r *bench.Result) []figure {
 	ttft, tpot := func(v *bench.Level) stats.Dist { return v.TTFT }, func(v *bench.Level) stats.Dist { return v.TPOT }
 	add(overLevels("Time to first token", "ms", levels, ttft))
 	add(overLevels("Time per output token", "ms", levels, tpot))
-	add(throughput(levels))
 	add(overRate("Time to first token, by throughput", r, ttft))
 	add(overRate("Time per output token, by throughput", r, tpot))
 	add(prefill(r))
 	add(depth(r))
+	add(throughput(levels))
 	add(scatter(r))
 	return out
 }
@@ -96,8 +96,8 @@ func overLevels(title, unit string, levels []*bench.Level, of func(*bench.Level)
 }
 
 func throughput(levels []*bench.Level) figure {
-	f := figure{Title: "Output tokens per second by concurrency", Note: "tokens/s, all streams together", Head: []string{"concurrency", "tokens/s", "while all workers were busy", "requests/s"}}
-	p := plot{Title: f.Title, X: "concurrency"}
+	f := figure{Title: "Output tokens per second by concurrency", Wide: true, Note: "tokens/s, all streams together", Head: []string{"concurrency", "tokens/s", "while all workers were busy", "requests/s"}}
+	p := plot{Title: f.Title, X: "concurrency", Wide: true}
 	all, busy := series{Class: "s1", Line: true}, series{Class: "s2"}
 	for i, v := range levels {
 		at := float64(i)
@@ -222,7 +222,7 @@ func scatter(r *bench.Result) figure {
 			order = append(order, row.Level)
 		}
 		s, name := byLevel[row.Level], ""
-		if len(s.Points) == 0 && row.Level < len(r.Summary.Levels) && row.Level >= 0 {
+		if len(s.Points) == 0 && len(r.Summary.Levels) > len(classes) && row.Level < len(r.Summary.Levels) && row.Level >= 0 {
 			name = levelLabel(&r.Summary.Levels[row.Level])
 		}
 		s.Points = append(s.Points, point{X: x, Y: *row.E2E, Label: name, Text: fmt.Sprintf("%s: e2e %s ms, TTFT %s ms", row.ID, Num(row.E2E), Num(row.TTFT))})

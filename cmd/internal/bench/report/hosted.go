@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -77,6 +78,8 @@ type hostedPrefill struct {
 	Rate   string `json:"tokens_per_s,omitempty"`
 }
 
+var link = regexp.MustCompile(`https?://\S+`)
+
 // MaxHosted is the service's limit.
 const MaxHosted = 64 << 10
 
@@ -107,7 +110,7 @@ func Hosted(r *bench.Result) ([]byte, error) {
 	}
 	for _, f := range r.Health {
 		if f.Grade != "ok" {
-			h.Caveats = append(h.Caveats, clipText(f.Text, 400))
+			h.Caveats = append(h.Caveats, clipText(link.ReplaceAllString(f.Text, "[address]"), 400))
 		}
 	}
 	data, err := json.MarshalIndent(h, "", " ")

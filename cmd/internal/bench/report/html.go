@@ -46,7 +46,7 @@ const MaxPage = 300 << 10
 
 const (
 	rawInline = 60 << 10  // JSON up to here is readable in the page's source
-	rawPacked = 150 << 10 // above, it is gzip in base64, up to here
+	rawPacked = 150 << 10 // above, it is gzip in URL-safe base64 (which HTML leaves alone), up to here
 	tableMost = 200       // rows of the table of requests
 )
 
@@ -138,7 +138,7 @@ func (v *view) raw(r *bench.Result) error {
 			return err
 		}
 		if z.Len()*4/3 <= rawPacked || len(cut.Rows) < 2 {
-			v.Packed = base64.StdEncoding.EncodeToString(z.Bytes())
+			v.Packed = base64.RawURLEncoding.EncodeToString(z.Bytes())
 			return nil
 		}
 	}
@@ -163,7 +163,7 @@ func bigNumbers(r *bench.Result) []bigNumber {
 		}
 		return fmt.Sprintf("%.6g", *x)
 	}
-	at := fmt.Sprintf("concurrency %d", h.Concurrency)
+	at := fmt.Sprintf("concurrency\u00a0%d", h.Concurrency)
 	spreadOf, n := "", 0
 	for i := range r.Summary.Levels {
 		if v := &r.Summary.Levels[i]; v.Concurrency == h.Concurrency && v.OK > 0 {

@@ -33,12 +33,15 @@ func Markdown(w io.Writer, r *bench.Result) error {
 		line(fmt.Sprintf("tg @ d%.0f", d.Tokens), spread(d.Rate, d.TPOT))
 	}
 	for _, v := range s.Levels {
+		if v.OK == 0 {
+			continue
+		}
 		line(fmt.Sprintf("tg%s @ pp%s, %s, all streams", Num(v.Output.Mean), Num(v.Prompt.Mean), levelLabel(&v)), Num(v.OutputRate))
 	}
 	b.WriteString("\n| load | ok/err | req/s | out tok/s | TTFT p50 | p90 | p99 | TPOT p50 | p90 | p99 | E2E p50 |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, v := range s.Levels {
 		fmt.Fprintf(&b, "| %s | %d/%d | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", levelLabel(&v), v.OK, v.Errors, Num(v.RequestRate), Num(v.OutputRate),
-			Num(v.TTFT.P50), pct(v.TTFT, v.TTFT.P90, 90), pct(v.TTFT, v.TTFT.P99, 99), Num(v.TPOT.P50), pct(v.TPOT, v.TPOT.P90, 90), pct(v.TPOT, v.TPOT.P99, 99), Num(v.E2E.P50))
+			pct(v.TTFT, v.TTFT.P50, 50), pct(v.TTFT, v.TTFT.P90, 90), pct(v.TTFT, v.TTFT.P99, 99), pct(v.TPOT, v.TPOT.P50, 50), pct(v.TPOT, v.TPOT.P90, 90), pct(v.TPOT, v.TPOT.P99, 99), pct(v.E2E, v.E2E.P50, 50))
 	}
 	b.WriteString("\nLatencies in ms. n/m: not measured; n<100: too few requests for this percentile.\n\n")
 	for _, f := range r.Health {

@@ -23,7 +23,7 @@
   if (!$("raw") && !$("packed")) return;
   const text = async () => {
     if ($("raw")) return JSON.stringify(JSON.parse($("raw").textContent), null, 1);
-    const bytes = Uint8Array.from(atob($("packed").textContent.trim()), (c) => c.charCodeAt(0));
+    const bytes = Uint8Array.from(atob($("packed").textContent.trim().replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return JSON.stringify(JSON.parse(await new Response(stream).text()), null, 1);
   };

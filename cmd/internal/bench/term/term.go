@@ -116,9 +116,9 @@ func (v *View) line(p bench.Progress, done bool) string {
 		name  string
 		value float64
 		unit  string
-	}{{"TTFT", p.TTFT, " ms"}, {"TPOT", p.TPOT, " ms"}, {"", p.Rate, " tok/s"}} {
+	}{{"TTFT ", p.TTFT, " ms"}, {"TPOT ", p.TPOT, " ms"}, {"", p.Rate, " tok/s"}} {
 		if x.value > 0 {
-			fmt.Fprintf(&b, "  %s %s%s", x.name, short(x.value), x.unit)
+			fmt.Fprintf(&b, "  %s%s%s", x.name, short(x.value), x.unit)
 		}
 	}
 	if p.Errors > 0 {
