@@ -250,7 +250,7 @@ class LensView implements View {
     const w = 120, x = right - w - 62, v = ln.r.file.model.vocab ?? 2, [a, b, name] = this.colour === 'probability' ? ['0', '1', '√p'] : this.colour === 'rank' ? [v.toLocaleString('en'), '1', 'rank, log'] : [Math.log2(v).toFixed(1), '0', 'bits'];
     let g = '';
     for (let i = 0; i < 60; i++) g += `<rect x="${x + i * 2}" y="${y - 8}" width="2.2" height="7" fill="${css(this.ramp[Math.round((i / 59) * 255)]!)}"/>`;
-    return `${g}<rect x="${x + 0.5}" y="${y - 8.5}" width="${w}" height="8" class="hair2"/><text x="${x - 5}" y="${y}" class="m s cap end">${a}</text><text x="${x + w + 5}" y="${y}" class="m s cap">${b} <tspan font-family="var(--sans)">${name}</tspan></text>`;
+    return `${g}<rect x="${x + 0.5}" y="${y - 8.5}" width="${w}" height="8" class="hair2"/><text x="${x - 5}" y="${y}" class="m s cap end">${a}</text><text x="${x + w + 5}" y="${y}" class="m s cap">${b}</text><text x="${x + w + 11 + b!.length * 6.7}" y="${y}" class="s cap">${name}</text>`;
   }
 
   private select(rows: Row[], pos: number): void {
