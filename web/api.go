@@ -59,8 +59,10 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 }
 
 // list returns the summaries of all recordings: those of the store, newest first, then those that ship.
-func (s *Server) list() []file.Summary {
-	out := s.c.Store.List()
+func (s *Server) list() []file.Summary { return append(s.c.Store.List(), s.shippedList()...) }
+
+func (s *Server) shippedList() []file.Summary {
+	var out []file.Summary
 	for _, id := range s.shipped.names() {
 		f := s.shipped.get(id)
 		if f == nil {

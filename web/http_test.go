@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -213,11 +214,15 @@ func TestWhatShipsFitsTheCatalogue(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, rec.Partial)
 		require.Zero(t, rec.Dropped.Spans)
-		require.Len(t, rec.Walk, len(trace.Steps()))
-		for i, step := range trace.Steps() {
-			require.Equal(t, step.String(), rec.Walk[i].ID, "make %s.gbx again: static/recordings/README.md says how", id)
-			require.NotNil(t, rec.Walk[i].Source.Code, rec.Walk[i].ID)
+		// Steps that came after the recording may be missing; those it has are in the catalogue's order.
+		all := trace.Steps()
+		for _, w := range rec.Walk {
+			i := slices.IndexFunc(all, func(s trace.StepID) bool { return s.String() == w.ID })
+			require.GreaterOrEqual(t, i, 0, "%s: there is no step %s any more, or it has moved: make the recording again, static/recordings/README.md says how", id, w.ID)
+			all = all[i+1:]
+			require.NotNil(t, w.Source.Code, w.ID)
 		}
+		require.Greater(t, len(rec.Walk), 50)
 	}
 }
 

@@ -45,8 +45,8 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 }
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request) {
-	rec, id := s.drawn()
-	rows := s.rows()
+	rec, id, h := s.drawn()
+	h.SetRows(s.rows())
 	d := pages.HomeData{Prompt: defaultPrompt, Model: s.c.ModelID}
 	p := s.page("Glassbox: one request, from socket to stream", "home")
 	p.Description = "An inference engine you can see through: one real request, traced from the bytes on the socket to the last streamed character."
@@ -55,34 +55,36 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 		d.Builtin = s.c.Builtin && rec.Model.SHA256 == s.c.Model.SHA256
 		p.Preload = d.Src
 	}
-	s.render(w, r, http.StatusOK, pages.Home(p, d, view.HomeOf(rec, rows)))
+	s.render(w, r, http.StatusOK, pages.Home(p, d, h))
 }
 
 // drawn is the recording of the first page: the first that ships, else the newest finished one of the store.
-func (s *Server) drawn() (*file.Recording, string) {
+func (s *Server) drawn() (*file.Recording, string, view.Home) {
 	for _, id := range s.shipped.names() {
 		if f := s.shipped.get(id); f != nil {
 			if rec, err := f.decode(); err == nil {
-				return rec, id
+				return rec, id, f.home()
 			}
 		}
 	}
 	for _, sum := range s.c.Store.List() {
+		if sum.Running {
+			continue
+		}
 		if rec, err := s.c.Store.Get(sum.ID); err == nil {
-			return rec, sum.ID
+			return rec, sum.ID, view.HomeOf(rec)
 		}
 	}
-	return nil, ""
+	return nil, "", view.HomeOf(nil)
 }
 
+// rows are the recordings of the list, those that ship last.
 func (s *Server) rows() []view.Row {
-	list := s.list()
-	rows := view.List(list)
-	for i := range rows {
-		if _, err := s.c.Store.Get(rows[i].ID); errors.Is(err, file.ErrUnknown) {
-			rows[i].Shipped = true
-			rows[i].Size = view.Bytes(list[i].Bytes, "measured", "size of the file")
-		}
+	rows := view.List(s.c.Store.List())
+	for _, sum := range s.shippedList() {
+		r := view.List([]file.Summary{sum})[0]
+		r.Shipped, r.Size = true, view.Bytes(sum.Bytes, "measured", "size of the file")
+		rows = append(rows, r)
 	}
 	return rows
 }

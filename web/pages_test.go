@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"fmt"
 	"log"
 	"net/http"
 	"net/url"
@@ -132,7 +134,7 @@ func TestHomeShowsTheShippedRecording(t *testing.T) {
 	require.Contains(t, a.body, `open="/trace/why-is-the-sky-blue"`)
 	require.Contains(t, a.body, `model="tiny-1"`)
 	require.Contains(t, a.body, " builtin")
-	require.Contains(t, a.body, "62 steps, 3 lanes")
+	require.Contains(t, a.body, fmt.Sprintf("%d steps, 3 lanes", len(trace.Steps())))
 	require.Contains(t, a.body, "1 recording")
 
 	empty := newRig(t, func(c *Config) { c.Static = static.Files; c.Builtin = false })
@@ -209,3 +211,32 @@ func TestPanicBecomesAPageWithoutGoText(t *testing.T) {
 type broken struct{ Store }
 
 func (broken) List() []file.Summary { panic("secret") }
+
+// A list of a thousand recordings on disk must not read them all.
+func TestListsReadNoRecording(t *testing.T) {
+	gets := 0
+	r := newRig(t, func(c *Config) { c.Store = counting{c.Store, &gets} })
+	id := r.record("Why?")
+	for _, path := range []string{"/", "/traces", "/api/traces", "/trace/" + id, "/trace/" + firstShipped} {
+		require.Equal(t, http.StatusOK, r.get(path).StatusCode)
+	}
+	require.Zero(t, gets)
+	r.get("/api/traces/" + id)
+	require.Equal(t, 1, gets)
+}
+
+// counting is a store that counts how often a recording is read.
+type counting struct {
+	Store
+	gets *int
+}
+
+func (c counting) Get(id string) (*file.Recording, error) {
+	*c.gets++
+	return c.Store.Get(id)
+}
+
+func (c counting) Wait(ctx context.Context, id string) (*file.Recording, error) {
+	*c.gets++
+	return c.Store.Wait(ctx, id)
+}

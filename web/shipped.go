@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"glassbox/trace/file"
+	"glassbox/web/view"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -38,6 +39,7 @@ type shippedFile struct {
 	trace   *zip.File // trace.json inside
 	decode  func() (*file.Recording, error)
 	summary func() (file.Summary, error)
+	home    func() view.Home // the first page's cards; empty when it cannot be decoded
 }
 
 // names lists the ids, the one of the first page first.
@@ -113,6 +115,10 @@ func openShipped(files fs.FS, id string) (*shippedFile, error) {
 		sum := file.Summarize(rec)
 		sum.Bytes = int64(len(raw))
 		return sum, nil
+	})
+	f.home = sync.OnceValue(func() view.Home {
+		rec, _ := f.decode() // nil when it fails, which makes no cards
+		return view.HomeOf(rec)
 	})
 	return f, nil
 }

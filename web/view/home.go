@@ -20,9 +20,14 @@ type Home struct {
 // recent is how many recordings the first page names.
 const recent = 4
 
-// HomeOf makes the cards from the recording that is drawn and the list of all. rec may be nil: then there is nothing to draw.
-func HomeOf(rec *file.Recording, list []Row) Home {
-	h := Home{Recent: list[:min(len(list), recent)], Held: Plural(len(list), "recording")}
+// SetRows puts the newest of the list of all recordings in.
+func (h *Home) SetRows(list []Row) {
+	h.Recent, h.Held = list[:min(len(list), recent)], Plural(len(list), "recording")
+}
+
+// HomeOf makes the cards from the recording that is drawn. rec may be nil: then there is nothing to draw.
+func HomeOf(rec *file.Recording) Home {
+	h := Home{}
 	if rec == nil {
 		return h
 	}

@@ -74,22 +74,22 @@ func TestListHasTheNumbersOfTheSummary(t *testing.T) {
 
 func TestHomeCountsWhatIsThere(t *testing.T) {
 	rec := sample(t)
-	h := HomeOf(rec, List([]file.Summary{file.Summarize(rec)}))
+	h := HomeOf(rec)
+	h.SetRows(List(make([]file.Summary, 7)))
 	require.Equal(t, Plural(len(trace.Steps()), "step")+", 3 lanes", h.Request)
 	require.Equal(t, "attn_scores", h.Step)
-	require.Equal(t, "1 recording", h.Held)
+	require.Equal(t, "7 recordings", h.Held)
+	require.Len(t, h.Recent, recent)
 	require.Equal(t, "2 ops, 3.00 ms a token", h.Pass)
 	require.Equal(t, Plural(len(rec.Spans), "span")+", 40.0 ms", h.Timeline.Facts)
 	require.Equal(t, "attn_scores", h.Source.Step)
 	src := func(path, symbol string) file.Source { return file.Source{Path: path, Symbol: symbol, Line: 1} }
 	rec.Walk[0].Source, rec.Walk[0].Sources = src("a.go", "f"), []file.Source{src("a.go", "f"), src("b.go", "f")}
 	rec.Walk = append(rec.Walk[:1], file.Step{ID: "x", Source: src("b.go", "g")}, file.Step{ID: "y"})
-	require.Equal(t, "3 functions in 2 files", HomeOf(rec, nil).Source.Facts, "each once; a step without source adds none")
+	require.Equal(t, "3 functions in 2 files", HomeOf(rec).Source.Facts, "each once; a step without source adds none")
 
-	none := HomeOf(nil, nil)
-	require.Empty(t, none.Step)
-	require.Equal(t, "0 recordings", none.Held)
-	require.Empty(t, HomeOf(&file.Recording{}, nil).Timeline.Rows)
+	require.Empty(t, HomeOf(nil).Step)
+	require.Empty(t, HomeOf(&file.Recording{}).Timeline.Rows)
 }
 
 // The close-up is around the end of a decode pass: of the second of three here, at 33 ms. The third has as many lanes.
