@@ -35,13 +35,12 @@ func (f form2) consts() {
 	}
 }
 
-// start sets the integer sum to what corrects the bias of the stored weights (-8*sum for Q4_0).
-func (f form2) start(acc reg.VecPhysical, c Mem) {
+// unbias adds what corrects the bias of Q4_0's weights, -8*sum, to the integer sum. t is scratch.
+func (f form2) unbias(acc, t reg.VecPhysical, c Mem) {
 	if f.name == "Q4_0" {
-		VPBROADCASTD(c, acc)
-		VPSLLD(U8(3), acc, acc)
-	} else {
-		VPXOR(acc, acc, acc)
+		VPBROADCASTD(c, t)
+		VPSRAD(U8(4), t, t) // of -128*sum
+		VPADDD(t, acc, acc)
 	}
 }
 
@@ -88,29 +87,32 @@ func mv2(f form2) {
 	done()
 }
 
-// block adds block b of a unit for 2 x 8 rows. Nibble products fit 16 bits over a whole block: 8 * 15 * 127 * 2 = 30480.
+// block adds block b of a unit for 2 x 8 rows: the sums by hi in Y0, Y1, those by lo in Y10, Y11. Nibble products fit 16
+// bits over a whole block: 8 * 15 * 127 * 2 = 30480.
 func (f form2) block(w, x, pf reg.GPVirtual, b int) {
-	for h := 0; h < 2; h++ {
-		f.start(Y[h], at(x, b*x32+xC))
-		if f.nib {
-			VPXOR(Y[10+h], Y[10+h], Y[10+h])
-		}
+	for _, i := range []int{0, 1, 10, 11} {
+		VPXOR(Y[i], Y[i], Y[i])
 	}
 	for l := 0; l < f.lines(); l++ {
 		o := 64 + 64*f.lines()*b + 64*l
 		fetch(w, pf, o)
-		VPBROADCASTD(at(x, b*x32+xQ+4*l), Y[2])
-		if f.nib {
-			VPBROADCASTD(at(x, b*x32+xQ+16+4*l), Y[3])
-		}
 		for h := 0; h < 2; h++ {
-			lo, hi, t := Y[4+3*h], Y[5+3*h], Y[6+3*h]
-			f.load(at(w, o+32*h), lo, hi)
-			f.dot(lo, hi, Y[2], Y[3], t, Y[10+h], Y[h])
+			f.load(at(w, o+32*h), Y[4+2*h], Y[5+2*h])
+		}
+		for part, xo := range []int{xH, xL} {
+			VPBROADCASTD(at(x, b*x32+xo+4*l), Y[2])
+			if f.nib {
+				VPBROADCASTD(at(x, b*x32+xo+16+4*l), Y[3])
+			}
+			for h := 0; h < 2; h++ {
+				s := Y[10*part+h]
+				f.dot(Y[4+2*h], Y[5+2*h], Y[2], Y[3], Y[8+h], s)
+			}
 		}
 	}
 	for h := 0; h < 2; h++ {
-		f.fold(Y[10+h], Y[h])
+		f.fold(Y[h], Y[10+h])
+		f.unbias(Y[h], Y[4], at(x, b*x32+xC))
 		VCVTPH2PS(at(w, 32*b+16*h), Y[4])
 		VBROADCASTSS(at(x, b*x32+xD), Y[5])
 		VMULPS(Y[5], Y[4], Y[4])
@@ -124,9 +126,9 @@ func (f form2) block(w, x, pf reg.GPVirtual, b int) {
 	}
 }
 
-// dot adds one line: into the 16-bit sums s for nibbles (x0 low, x1 high), else into the 32-bit sums acc. t is scratch;
-// lo and hi survive only when they are not nibbles.
-func (f form2) dot(lo, hi, x0, x1, t, s, acc reg.VecPhysical) {
+// dot adds one line to the sums s: of 16 bits for nibbles (x0 low, x1 high), else of 32. t is scratch and may be x0 where
+// there are nibbles; lo and hi survive.
+func (f form2) dot(lo, hi, x0, x1, t, s reg.VecPhysical) {
 	switch {
 	case f.nib:
 		VPMADDUBSW(x0, lo, t)
@@ -141,19 +143,21 @@ func (f form2) dot(lo, hi, x0, x1, t, s, acc reg.VecPhysical) {
 		VPMADDUBSW(t, hi, t)
 	}
 	VPMADDWD(Y[15], t, t)
-	VPADDD(t, acc, acc)
+	VPADDD(t, s, s)
 }
 
-// fold adds the 16-bit sums to the 32-bit ones.
-func (f form2) fold(s, acc reg.VecPhysical) {
+// fold makes hi = 256*hi + lo in 32 bits.
+func (f form2) fold(hi, lo reg.VecPhysical) {
 	if f.nib {
-		VPMADDWD(Y[15], s, s)
-		VPADDD(s, acc, acc)
+		VPMADDWD(Y[15], hi, hi)
+		VPMADDWD(Y[15], lo, lo)
 	}
+	VPSLLD(U8(8), hi, hi)
+	VPADDD(lo, hi, hi)
 }
 
 // mm2 makes the AVX2 mat-mat kernels: one group by a tile of T tokens, 8 rows at a time. Float accumulators live in y
-// (ldy bytes from token to token), integer sums in Y0-Y5: 16-bit ones for nibbles.
+// (ldy bytes from token to token), integer sums in Y0-Y5; for nibbles 16-bit ones by hi there, by lo in Y6-Y11.
 func mm2(f form2) {
 	for T := 2; T <= maxT; T++ {
 		text(fmt.Sprintf("mm%savx2T%d", f.name, T), "func(y *float32, ldy int, w *byte, x *byte, units int)")
@@ -192,22 +196,10 @@ func mm2(f form2) {
 // tile adds block b of a unit for 8 rows and T tokens.
 func (f form2) tile(T, b int, w, wd, x, y, p, ldy reg.GPVirtual) {
 	xo := b * x32 * T
-	for t := 0; t < T; t++ {
-		if f.nib {
-			VPXOR(Y[t], Y[t], Y[t])
-		} else {
-			f.start(Y[t], at(x, 0))
-		}
-	}
-	for l := 0; l < f.lines(); l++ {
-		f.load(at(w, 64+64*f.lines()*b+64*l), Y[6], Y[7])
-		for t := 0; t < T; t++ {
-			VPBROADCASTD(at(x, xo+xQ*T+4*(l*T+t)), Y[8])
-			if f.nib {
-				VPBROADCASTD(at(x, xo+xQ*T+4*((4+l)*T+t)), Y[9])
-			}
-			f.dot(Y[6], Y[7], Y[8], Y[9], Y[10], Y[t], Y[t])
-		}
+	if f.nib {
+		f.nibTile(T, b, xo, w, x)
+	} else {
+		f.byteTile(T, b, xo, w, x)
 	}
 	VCVTPH2PS(at(wd, 32*b), Y[12])
 	if f.min {
@@ -215,14 +207,7 @@ func (f form2) tile(T, b int, w, wd, x, y, p, ldy reg.GPVirtual) {
 	}
 	MOVQ(y, p)
 	for t := 0; t < T; t++ {
-		if f.nib {
-			VPMADDWD(Y[15], Y[t], Y[t])
-		}
-		if f.name == "Q4_0" {
-			VPBROADCASTD(at(x, xo+xC*T+4*t), Y[8])
-			VPSLLD(U8(3), Y[8], Y[8])
-			VPADDD(Y[8], Y[t], Y[t])
-		}
+		f.unbias(Y[t], Y[8], at(x, xo+xC*T+4*t))
 		VBROADCASTSS(at(x, xo+xD+4*t), Y[8])
 		VMULPS(Y[8], Y[12], Y[8])
 		VCVTDQ2PS(Y[t], Y[t])
@@ -237,15 +222,62 @@ func (f form2) tile(T, b int, w, wd, x, y, p, ldy reg.GPVirtual) {
 	}
 }
 
+// nibTile sums by hi and lo at once; 16 registers do because Y15 is scratch until the end and the ones are made anew.
+func (f form2) nibTile(T, b, xo int, w, x reg.GPVirtual) {
+	for i := 0; i < T; i++ {
+		VPXOR(Y[i], Y[i], Y[i])
+		VPXOR(Y[6+i], Y[6+i], Y[6+i])
+	}
+	for l := 0; l < 4; l++ {
+		f.load(at(w, 64+256*b+64*l), Y[12], Y[13])
+		for t := 0; t < T; t++ {
+			for part, o := range []int{xH, xL} {
+				s := Y[6*part+t]
+				for n := 0; n < 2; n++ {
+					VPBROADCASTD(at(x, xo+o*T+4*((4*n+l)*T+t)), Y[15])
+					VPMADDUBSW(Y[15], Y[12+n], Y[15])
+					VPADDW(Y[15], s, s)
+				}
+			}
+		}
+	}
+	VPCMPEQW(Y[15], Y[15], Y[15])
+	VPSRLW(U8(15), Y[15], Y[15])
+	for t := 0; t < T; t++ {
+		f.fold(Y[t], Y[6+t])
+	}
+}
+
+// byteTile sums by hi, then shifts and goes on with lo.
+func (f form2) byteTile(T, b, xo int, w, x reg.GPVirtual) {
+	for t := 0; t < T; t++ {
+		VPXOR(Y[t], Y[t], Y[t])
+	}
+	for part, o := range []int{xH, xL} {
+		for t := 0; t < T && part == 1; t++ {
+			VPSLLD(U8(8), Y[t], Y[t])
+		}
+		for l := 0; l < 8; l++ {
+			f.load(at(w, 64+512*b+64*l), Y[6], Y[7])
+			for t := 0; t < T; t++ {
+				VPBROADCASTD(at(x, xo+o*T+4*(l*T+t)), Y[8])
+				f.dot(Y[6], Y[7], Y[8], Y[9], Y[10], Y[t])
+			}
+		}
+	}
+}
+
 // quant32avx2 quantises blocks of 32 of one token: the same bytes as quant32.
 func quant32avx2() {
 	text("quant32avx2", "func(dst *byte, x *float32, blocks int)")
 	d, x, n := param("dst"), param("x"), param("blocks")
 	v := vec{}
 	v.fill(0x7fffffff, 15)
-	v.fill(0x42fe0000, 14) // 127
-	v.fill(0x3c010204, 13) // 1/127
+	v.fill(0x46fe0000, 14) // 32512
+	v.fill(0x38010204, 13) // 1/32512
 	v.fill(0x0da24260, 12) // 1e-30
+	v.fill(128, 11)
+	v.fill(0xffffff81, 10) // -127
 	loop("block", n, func() {
 		for i := 0; i < 4; i++ {
 			VMOVUPS(at(x, 32*i), Y[4+i])
@@ -268,16 +300,18 @@ func quant32avx2() {
 		for i := 0; i < 4; i++ {
 			VMULPS(Y[2], Y[4+i], Y[4+i])
 			VCVTPS2DQ(Y[4+i], Y[4+i])
+			VPADDD(Y[11], Y[4+i], Y[0])
+			VPSRAD(U8(8), Y[0], Y[0])
+			VPSLLD(U8(8), Y[0], Y[1])
+			VPSUBD(Y[1], Y[4+i], Y[9])
+			VPMAXSD(Y[10], Y[9], Y[9]) // lo = -128 becomes -127
+			VPADDD(Y[1], Y[9], Y[4+i])
+			bytes8(0, 1, at(d, xH+8*i))
+			bytes8(9, 1, at(d, xL+8*i))
 		}
 		VPADDD(Y[5], Y[4], Y[8])
 		VPADDD(Y[7], Y[6], Y[9])
 		VPADDD(Y[9], Y[8], Y[8])
-		for i := 0; i < 4; i++ { // 8 dwords to 8 bytes
-			VEXTRACTI128(U8(1), Y[4+i], X[10])
-			VPACKSSDW(X[10], X[4+i], X[4+i])
-			VPACKSSWB(X[4+i], X[4+i], X[4+i])
-			VMOVQ(X[4+i], at(d, xQ+8*i))
-		}
 		VEXTRACTI128(U8(1), Y[8], X[9])
 		VPADDD(X[9], X[8], X[8])
 		VPSHUFD(U8(0x4e), X[8], X[9])
@@ -289,9 +323,18 @@ func quant32avx2() {
 		VMOVSS(X[9], at(d, xF))
 		VPXOR(X[9], X[9], X[9])
 		VPSUBD(X[8], X[9], X[8])
+		VPSLLD(U8(7), X[8], X[8])
 		VMOVD(X[8], at(d, xC))
 		ADDQ(U32(x32), d)
 		ADDQ(U32(128), x)
 	})
 	done()
+}
+
+// bytes8 stores the 8 dwords of register i as bytes; t is scratch.
+func bytes8(i, t int, m Mem) {
+	VEXTRACTI128(U8(1), Y[i], X[t])
+	VPACKSSDW(X[t], X[i], X[i])
+	VPACKSSWB(X[i], X[i], X[i])
+	VMOVQ(X[i], m)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // mmK2 makes the AVX2 kernels for 256-weight super-blocks in byte form (see mmK): one group by a tile of T tokens, 8 rows
-// at a time. Float accumulators live in y, integer sums in Y0-Y5. sub is the weights that share a scale.
+// at a time. Float accumulators live in y, the sums of a super-block in Y0-Y5. sub is the weights that share a scale.
 func mmK2(name string, sub int) {
 	for T := 1; T <= maxT; T++ {
 		text(fmt.Sprintf("%savx2T%d", name, T), "func(y *float32, ldy int, w *byte, x *byte, units int)")
@@ -38,29 +38,19 @@ func mmK2(name string, sub int) {
 			JNE(LabelRef("first"))
 			SUBQ(U32(24), sp)
 			Label("first")
-			LEAQ(at(x, kQ*T), xp)
+			LEAQ(at(x, kH*T), xp)
 			LEAQ(at(x, kC*T), c)
 			LEAQ(at(w, 320), p)
-			MOVQ(U32(16), piece)
+			MOVQ(U32(uint32(256/sub)), piece)
 			loop("piece", piece, func() {
 				extend8(sub, at(sp, 64), Y[13])
-				for l := 0; l < 4; l++ {
-					VMOVDQU(at(p, 64*l), Y[8+l])
-				}
 				for t := 0; t < T; t++ {
-					k2Piece(T, t, sub, xp, c)
+					k2Piece(T, t, sub, p, xp, c)
 				}
-				ADDQ(U32(256), p)
-				ADDQ(U32(uint32(16*T)), xp)
+				ADDQ(U32(uint32(16*sub)), p)
+				ADDQ(U32(uint32(sub*T)), xp)
 				ADDQ(U32(uint32(4*T)), c)
-				if sub == 16 {
-					ADDQ(U32(16), sp)
-				} else { // one scale for two pieces
-					TESTQ(U32(1), piece)
-					JZ(LabelRef("same"))
-					ADDQ(U32(16), sp)
-					Label("same")
-				}
+				ADDQ(U32(16), sp)
 			})
 			k2Float(T, sub, y, ldy, w, wd, x, p)
 			ADDQ(U32(4416), w)
@@ -76,35 +66,39 @@ func mmK2(name string, sub int) {
 	}
 }
 
-// k2Piece adds 16 weights (Y8-Y11, below 64) of token t, times their scale Y13, to its integer sum. Two lines fit 16 bits:
-// 4 * 63 * 127 = 32004.
-func k2Piece(T, t, sub int, xp, c reg.GPVirtual) {
-	for l := 0; l < 4; l++ {
-		VPBROADCASTD(at(xp, 4*(l*T+t)), Y[6])
-		VPMADDUBSW(Y[6], Y[8+l], Y[6])
-		switch l {
-		case 0:
-			VMOVDQA(Y[6], Y[7])
-		case 2:
-			VMOVDQA(Y[6], Y[14])
-		case 1:
-			VPADDW(Y[6], Y[7], Y[7])
-		case 3:
-			VPADDW(Y[6], Y[14], Y[14])
+// k2Piece adds sub weights of token t, times their scale Y13, to its float sum. Weights are below 32 where sub is 32, below
+// 64 else: 16-bit sums hold 4 lines of the former (8 * 31 * 127 = 31496), 2 of the latter (4 * 63 * 127 = 32004).
+func k2Piece(T, t, sub int, p, xp, c reg.GPVirtual) {
+	fit := sub / 8        // lines that a 16-bit sum holds
+	part := func(o int) { // Y7 += the sums by the upper or lower bytes
+		for l := 0; l < sub/4; l++ {
+			VPBROADCASTD(at(xp, o*T+4*(l*T+t)), Y[6])
+			VMOVDQU(at(p, 64*l), Y[8])
+			if l%fit == 0 {
+				VPMADDUBSW(Y[6], Y[8], Y[9])
+				continue
+			}
+			VPMADDUBSW(Y[6], Y[8], Y[8])
+			VPADDW(Y[8], Y[9], Y[9])
+			if l%fit == fit-1 {
+				VPMADDWD(Y[15], Y[9], Y[9])
+				VPADDD(Y[9], Y[7], Y[7])
+			}
 		}
 	}
-	VPMADDWD(Y[15], Y[7], Y[7])
-	VPMADDWD(Y[15], Y[14], Y[14])
-	VPADDD(Y[14], Y[7], Y[7])
+	VPXOR(Y[7], Y[7], Y[7])
+	part(0)
+	VPSLLD(U8(8), Y[7], Y[7])
+	part(kL - kH)
 	if sub == 16 {
 		VPBROADCASTD(at(c, 4*t), Y[6])
 		VPADDD(Y[6], Y[7], Y[7])
 	}
-	VPMULLD(Y[13], Y[7], Y[7])
-	VPADDD(Y[7], Y[t], Y[t])
+	VCVTDQ2PS(Y[7], Y[7])
+	VFMADD231PS(Y[7], Y[13], Y[t])
 }
 
-// k2Float adds the super-block's integer sums to the float ones.
+// k2Float adds the super-block's sums to those in y.
 func k2Float(T, sub int, y, ldy, w, wd, x, p reg.GPVirtual) {
 	VCVTPH2PS(at(wd, 0), Y[8])
 	if sub == 32 {
@@ -116,7 +110,6 @@ func k2Float(T, sub int, y, ldy, w, wd, x, p reg.GPVirtual) {
 	for t := 0; t < T; t++ {
 		VBROADCASTSS(at(x, 4*t), Y[6])
 		VMULPS(Y[6], Y[8], Y[7])
-		VCVTDQ2PS(Y[t], Y[t])
 		VMOVUPS(at(p, 0), Y[12])
 		VFMADD231PS(Y[t], Y[7], Y[12])
 		if sub == 32 {
@@ -130,9 +123,11 @@ func k2Float(T, sub int, y, ldy, w, wd, x, p reg.GPVirtual) {
 				VPADDD(Y[14], Y[7], Y[7])
 			}
 			sums(0)
-			VPSLLD(U8(7), Y[7], Y[13])
-			sums(1)
-			VPADDD(Y[13], Y[7], Y[7])
+			for k := 1; k < 3; k++ {
+				VPSLLD(U8(7), Y[7], Y[13])
+				sums(k)
+				VPADDD(Y[13], Y[7], Y[7])
+			}
 			VMULPS(Y[6], Y[9], Y[13])
 			VCVTDQ2PS(Y[7], Y[7])
 			VFNMADD231PS(Y[7], Y[13], Y[12])
@@ -142,11 +137,12 @@ func k2Float(T, sub int, y, ldy, w, wd, x, p reg.GPVirtual) {
 	}
 }
 
-// extend8 widens 8 scales.
+// extend8 widens 8 scales to float32.
 func extend8(sub int, m Mem, y reg.VecPhysical) {
 	if sub == 32 {
 		VPMOVZXBD(m, y)
 	} else {
 		VPMOVSXBD(m, y)
 	}
+	VCVTDQ2PS(y, y)
 }

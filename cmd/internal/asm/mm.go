@@ -40,7 +40,8 @@ func dots(T, n int, w, ws, x reg.GPVirtual, o, xo int, ahead bool) {
 }
 
 // mm32 makes the kernels for 32-weight blocks. Unit: min=false two blocks (64 B f16 scales, 2 x 8 lines), weights
-// biased by 128; min=true one block (16 f16 d, 16 f16 m, 8 lines), no bias.
+// biased by 128; min=true one block (16 f16 d, 16 f16 m, 8 lines), no bias. The sums by the upper bytes of x are shifted
+// and go on with the lower ones: one register a sum, and the weights come from L1 again.
 func mm32(name string, min bool) {
 	ub, blocks := 1088, 2
 	if min {
@@ -54,16 +55,17 @@ func mm32(name string, min bool) {
 		Label("unit")
 		for b := 0; b < blocks; b++ {
 			xo := b * x32 * T
-			for t := 0; t < T; t++ {
-				if min {
-					zero(Z[2*t])
-				} else {
-					VPBROADCASTD(at(x, xo+xC*T+4*t), Z[2*t])
-					VPSLLD(U8(7), Z[2*t], Z[2*t])
-				}
-				VMOVDQA32(Z[2*t], Z[2*t+1])
+			for i := 0; i < 2*T; i++ {
+				zero(Z[i])
 			}
-			dots(T, 8, w, ws, x, 64+512*b, xo+xQ*T, !min)
+			dots(T, 8, w, ws, x, 64+512*b, xo+xH*T, !min)
+			for i := 0; i < 2*T; i++ {
+				VPSLLD(U8(8), Z[i], Z[i])
+				if !min {
+					VPADDD_BCST(at(x, xo+xC*T+4*(i/2)), Z[i], Z[i])
+				}
+			}
+			dots(T, 8, w, ws, x, 64+512*b, xo+xL*T, false)
 			VCVTPH2PS(at(w, 32*b), Z[27])
 			VCVTPH2PS(idx(w, ws, 32*b), Z[28])
 			if min {

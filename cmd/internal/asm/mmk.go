@@ -10,7 +10,7 @@ import (
 
 // mmK makes the kernels for 256-weight super-blocks with integer scales per sub weights (32: Q4_K, 16: Q6_K).
 // Unit 4416 B: 16 f16 d, 16 f16 dmin; scales [256/sub][16] bytes; (sub=32: 2 lines of mins); 64 lines.
-// Float accumulators live in y (once per 256 weights), integer sums in Z12-Z23.
+// Float accumulators live in y (once per 256 weights), sums of a super-block, in float32, in Z12-Z23.
 func mmK(name string, sub int) {
 	for T := 1; T <= maxT; T++ {
 		y, ldy, w, ws, x, n := mmFrame(fmt.Sprintf("%sT%d", name, T))
@@ -31,28 +31,27 @@ func mmK(name string, sub int) {
 		}
 		LEAQ(at(w, 320), wp)
 		LEAQ(at(w, 64), sp)
-		LEAQ(at(x, kQ*T), xp)
+		LEAQ(at(x, kH*T), xp)
 		c := GP64()
 		LEAQ(at(x, kC*T), c)
 		MOVQ(U32(uint32(256/sub)), j)
 		Label("sub")
-		for t := 0; t < T; t++ {
-			if sub == 32 {
-				zero(Z[2*t])
-				zero(Z[2*t+1])
-			} else {
-				VPBROADCASTD(at(c, 4*t), Z[2*t])
-				VMOVDQA32(Z[2*t], Z[2*t+1])
-			}
+		for i := 0; i < 2*T; i++ {
+			zero(Z[i])
 		}
 		dots(T, sub/4, wp, ws, xp, 0, 0, T == 1) // one token finds the weights in memory
+		for i := 0; i < 2*T; i++ {
+			VPSLLD(U8(8), Z[i], Z[i])
+			if sub == 16 {
+				VPADDD_BCST(at(c, 4*(i/2)), Z[i], Z[i])
+			}
+		}
+		dots(T, sub/4, wp, ws, xp, 0, (kL-kH)*T, false)
 		extend(sub, at(sp, 0), Z[27])
 		extend(sub, idx(sp, ws, 0), Z[28])
-		for t := 0; t < T; t++ {
-			for g := 0; g < 2; g++ {
-				VPMULLD(Z[27+g], Z[2*t+g], Z[2*t+g])
-				VPADDD(Z[2*t+g], Z[12+2*t+g], Z[12+2*t+g])
-			}
+		for i := 0; i < 2*T; i++ {
+			VCVTDQ2PS(Z[i], Z[i])
+			VFMADD231PS(Z[i], Z[27+i%2], Z[12+i])
 		}
 		ADDQ(U32(uint32(sub*16)), wp)
 		ADDQ(U32(16), sp)
@@ -68,7 +67,6 @@ func mmK(name string, sub int) {
 			for g := 0; g < 2; g++ {
 				i := 12 + 2*t + g
 				VMULPS_BCST(at(x, 4*t), Z[27+g], Z[29])
-				VCVTDQ2PS(Z[i], Z[i])
 				VMOVUPS(at(p, 64*g), Z[30])
 				VFMADD231PS(Z[i], Z[29], Z[30])
 				if sub == 32 {
@@ -81,11 +79,7 @@ func mmK(name string, sub int) {
 					VMOVDQU32(mn(0), Z[24])
 					VMOVDQU32(mn(1), Z[25])
 					zero(m)
-					VPDPBUSD_BCST(at(x, kS*T+4*t), Z[24], m)
-					VPDPBUSD_BCST(at(x, kS*T+4*(T+t)), Z[25], m)
-					VPSLLD(U8(7), m, m)
-					VPDPBUSD_BCST(at(x, kS*T+4*(2*T+t)), Z[24], m)
-					VPDPBUSD_BCST(at(x, kS*T+4*(3*T+t)), Z[25], m)
+					minSums(T, x, t, [2]reg.VecPhysical{Z[24], Z[25]}, m)
 					if g == 0 {
 						VCVTPH2PS(at(w, 32), Z[29])
 					} else {
@@ -108,10 +102,12 @@ func mmK(name string, sub int) {
 	}
 }
 
+// extend widens 16 scales to float32.
 func extend(sub int, m Mem, z reg.VecPhysical) {
 	if sub == 32 {
 		VPMOVZXBD(m, z)
 	} else {
 		VPMOVSXBD(m, z)
 	}
+	VCVTDQ2PS(z, z)
 }

@@ -33,33 +33,41 @@ func mvQ4_K() {
 			fetch(w, pf, o)
 		}
 		sc, mn := [2]reg.VecPhysical{Z[0], Z[1]}, [2]reg.VecPhysical{Z[2], Z[3]}
-		t, t2, isum, m := Z[4], Z[5], Z[6], Z[7]
+		t, t2, sum, m := Z[4], Z[5], Z[6], Z[7]
 		unpackK(w, sc, mn, t, Z[27], Z[30], Z[26])
-		zero(m) // mins: (hi << 7) + lo
-		VPDPBUSD_BCST(at(x, kS), mn[0], m)
-		VPDPBUSD_BCST(at(x, kS+4), mn[1], m)
-		VPSLLD(U8(7), m, m)
-		VPDPBUSD_BCST(at(x, kS+8), mn[0], m)
-		VPDPBUSD_BCST(at(x, kS+12), mn[1], m)
-		zero(isum)
+		zero(m)
+		minSums(1, x, 0, mn, m)
+		zero(sum)
 		for j := 0; j < 4; j++ {
-			lo, hi := Z[8+2*(j&1)], Z[9+2*(j&1)]
-			zero(lo)
-			zero(hi)
+			s := Z[8+4*(j&1) : 12+4*(j&1)] // as in nibbles
+			for _, r := range s {
+				zero(r)
+			}
 			for l := 0; l < 8; l++ {
 				o := 256 + 512*j + 64*l
 				fetch(w, pf, o)
-				a, c := Z[16+2*(l&3)], Z[17+2*(l&3)]
-				VPANDD(at(w, o), Z[30], a)
-				VPANDD(at(w, o), Z[31], c)
-				VPDPBUSD_BCST(at(x, kQ+64*j+4*l), a, lo)
-				VPDPBUSD_BCST(at(x, kQ+64*j+32+4*l), c, hi)
+				a, c := Z[16+2*(l&1)], Z[17+2*(l&1)]
+				xo := kH + 64*j + 4*(l&^3)
+				low, high := four{x, xo, Z[20], Z[21]}, four{x, xo + 32, Z[22], Z[23]}
+				if l&3 == 0 {
+					low.load()
+					high.load()
+				}
+				VMOVDQU32(at(w, o), c)
+				VPANDD(c, Z[30], a)
+				VPANDD(c, Z[31], c)
+				low.dot(l&3, a, s[1])
+				VPDPBUSD_BCST(at(x, kL+64*j+4*l), a, s[0])
+				high.dot(l&3, c, s[3])
+				VPDPBUSD_BCST(at(x, kL+64*j+32+4*l), c, s[2])
 			}
-			VPSRAD(U8(4), hi, hi)
-			scaleAdd(2*j, sc, lo, isum, t2)
-			scaleAdd(2*j+1, sc, hi, isum, t2)
+			join(s[1], s[0])
+			join(s[3], s[2])
+			VPSRAD(U8(4), s[2], s[2])
+			scaleAdd(2*j, sc, s[0], sum, t2)
+			scaleAdd(2*j+1, sc, s[2], sum, t2)
 		}
-		fin32(at(w, 0), x, 0, isum, Z[28], t)
+		finK(at(w, 0), x, sum, Z[28], t)
 		VCVTPH2PS(at(w, 32), t)
 		VMULPS_BCST(at(x, kD), t, t)
 		VCVTDQ2PS(m, m)
@@ -67,8 +75,27 @@ func mvQ4_K() {
 	})
 }
 
-// scaleAdd does isum += scale k * acc; the scales of a row are bytes of sc, Z25 holds ff.
-func scaleAdd(k int, sc [2]reg.VecPhysical, acc, isum, t reg.VecPhysical) {
+// minSums adds mins times the sums of 32 inputs to m: pieces of 7 bits, the highest first.
+func minSums(T int, x reg.GPVirtual, t int, mn [2]reg.VecPhysical, m reg.VecPhysical) {
+	for k := 0; k < 3; k++ {
+		if k > 0 {
+			VPSLLD(U8(7), m, m)
+		}
+		VPDPBUSD_BCST(at(x, kS*T+4*(2*k*T+t)), mn[0], m)
+		VPDPBUSD_BCST(at(x, kS*T+4*((2*k+1)*T+t)), mn[1], m)
+	}
+}
+
+// finK folds the scaled block sums into the float accumulator f: f += sum * (d * dx).
+func finK(d Op, x reg.GPVirtual, sum, f, t reg.VecPhysical) {
+	VCVTPH2PS(d, t)
+	VMULPS_BCST(at(x, kD), t, t)
+	VFMADD231PS(sum, t, f)
+}
+
+// scaleAdd does sum += scale k * acc, in float32 because acc has up to 26 bits; the scales of a row are bytes of sc, Z25
+// holds ff.
+func scaleAdd(k int, sc [2]reg.VecPhysical, acc, sum, t reg.VecPhysical) {
 	if k&3 == 0 {
 		VPANDD(Z[25], sc[k/4], t)
 	} else {
@@ -77,8 +104,14 @@ func scaleAdd(k int, sc [2]reg.VecPhysical, acc, isum, t reg.VecPhysical) {
 			VPANDD(Z[25], t, t)
 		}
 	}
-	VPMULLD(t, acc, acc)
-	VPADDD(acc, isum, isum)
+	scaled(acc, t, sum)
+}
+
+// scaled does sum += t * acc, where t and acc are integers.
+func scaled(acc, t, sum reg.VecPhysical) {
+	VCVTDQ2PS(t, t)
+	VCVTDQ2PS(acc, acc)
+	VFMADD231PS(acc, t, sum)
 }
 
 func mvQ6_K() {
@@ -87,14 +120,17 @@ func mvQ6_K() {
 		for o := 0; o < 320; o += 64 {
 			fetch(w, pf, o)
 		}
-		isum, t, t2 := Z[0], Z[1], Z[2]
-		zero(isum)
+		sum, t, t2 := Z[0], Z[1], Z[2]
+		zero(sum)
 		for n := 0; n < 2; n++ {
+			sums := [2][]reg.VecPhysical{Z[4:8], Z[24:28]}
 			for is := 0; is < 2; is++ {
 				// 4 runs of 16 weights: scale index 8n+is+2r, weights 128n+32r+16is
-				acc := Z[4+4*is : 8+4*is]
+				lo, hi := sums[is], Z[8:12]
 				for r := 0; r < 4; r++ {
-					VPBROADCASTD(at(x, kC+4*(8*n+is+2*r)), acc[r])
+					VPBROADCASTD(at(x, kC+4*(8*n+is+2*r)), lo[r])
+					zero(hi[r])
+					VBROADCASTI32X4(at(x, kH+128*n+32*r+16*is), Z[18+r])
 				}
 				for g := 0; g < 4; g++ {
 					o := 320 + 192*(8*n+4*is+g)
@@ -102,31 +138,33 @@ func mvQ6_K() {
 					fetch(w, pf, o+64)
 					fetch(w, pf, o+128)
 					q := [6]reg.VecPhysical(Z[12:18])
-					if g&1 == 1 {
-						q = [6]reg.VecPhysical(Z[18:24])
-					}
 					sixBits(w, o, q)
 					for r := 0; r < 4; r++ {
-						VPDPBUSD_BCST(at(x, kQ+128*n+32*r+16*is+4*g), q[r], acc[r])
+						four{q: Z[18+r], t: Z[22+r&1]}.dot(g, q[r], hi[r])
+						VPDPBUSD_BCST(at(x, kL+128*n+32*r+16*is+4*g), q[r], lo[r])
 					}
 				}
 				for r := 0; r < 4; r++ {
-					VPMOVSXBD(at(w, 64+16*(8*n+is+2*r)), t)
-					VPMULLD(t, acc[r], acc[r])
-					VPADDD(acc[r], isum, isum)
+					join(hi[r], lo[r])
 				}
 			}
+			for j := 0; j < 8; j++ { // in the order of the weights, as everywhere
+				VPMOVSXBD(at(w, 64+16*(8*n+j)), t)
+				scaled(sums[j%2][j/2], t, sum)
+			}
 		}
-		fin32(at(w, 0), x, 0, isum, Z[28], t2)
+		finK(at(w, 0), x, sum, Z[28], t2)
 	})
 }
 
 // sixBits merges the lines ql, ql+32, qh at w+o into q[0..3], bytes of 6 bits. q[4], q[5]: scratch; Z30 0f, Z31 30.
 func sixBits(w reg.GPVirtual, o int, q [6]reg.VecPhysical) {
-	VPANDD(at(w, o), Z[30], q[0])
-	VPANDD(at(w, o+64), Z[30], q[1])
-	VPSRLD(U8(4), at(w, o), q[2])
-	VPSRLD(U8(4), at(w, o+64), q[3])
+	VMOVDQU32(at(w, o), q[4])
+	VMOVDQU32(at(w, o+64), q[5])
+	VPANDD(q[4], Z[30], q[0])
+	VPANDD(q[5], Z[30], q[1])
+	VPSRLD(U8(4), q[4], q[2])
+	VPSRLD(U8(4), q[5], q[3])
 	VMOVDQU32(at(w, o+128), q[4])
 	VPANDD(Z[30], q[2], q[2])
 	VPANDD(Z[30], q[3], q[3])

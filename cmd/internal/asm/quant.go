@@ -13,14 +13,30 @@ func quantFrame(name string) (d, x, n reg.GPVirtual) {
 	x = param("x")
 	n = param("blocks")
 	bcast(0x7fffffff, Z[31])
-	bcast(0x42fe0000, Z[30]) // 127
-	bcast(0x3c010204, Z[29]) // 1/127
+	bcast(0x46fe0000, Z[30]) // 32512
+	bcast(0x38010204, Z[29]) // 1/32512
 	bcast(0x0da24260, Z[28]) // 1e-30
+	bcast(128, Z[26])
+	bcast(0xffffff81, Z[25]) // -127
 	Label("block")
 	return
 }
 
-// blockScale: Z0 abs values -> X0 amax; Z2 = 127/max(amax, tiny) in all lanes; X3 = amax/127
+// halves rounds 16 scaled values q to integers, splits them into hi and lo (q = 256*hi + lo), leaves q in q, and stores
+// the bytes at h and l. lo = -128 becomes -127: AVX2 has to negate it.
+func halves(q, hi, lo reg.VecPhysical, h, l Mem) {
+	VCVTPS2DQ(q, q)
+	VPADDD(Z[26], q, hi)
+	VPSRAD(U8(8), hi, hi)
+	VPMOVSDB(hi, h)
+	VPSLLD(U8(8), hi, hi)
+	VPSUBD(hi, q, lo)
+	VPMAXSD(Z[25], lo, lo)
+	VPMOVSDB(lo, l)
+	VPADDD(hi, lo, q)
+}
+
+// blockScale: Z0 abs values -> X0 amax; Z2 = 32512/max(amax, tiny) in all lanes; X3 = amax/32512
 func blockScale() {
 	VEXTRACTF64X4(U8(1), Z[0], Y[1])
 	VMAXPS(Y[1], Y[0], Y[0])
@@ -48,10 +64,8 @@ func quant32() {
 	VMOVSS(reg.X3, at(d, xD))
 	VMULPS(Z[2], Z[4], Z[4])
 	VMULPS(Z[2], Z[5], Z[5])
-	VCVTPS2DQ(Z[4], Z[4])
-	VCVTPS2DQ(Z[5], Z[5])
-	VPMOVSDB(Z[4], at(d, xQ))
-	VPMOVSDB(Z[5], at(d, xQ+16))
+	halves(Z[4], Z[6], Z[7], at(d, xH), at(d, xL))
+	halves(Z[5], Z[8], Z[9], at(d, xH+16), at(d, xL+16))
 	VPADDD(Z[5], Z[4], Z[4])
 	VEXTRACTI64X4(U8(1), Z[4], Y[5])
 	VPADDD(Y[5], Y[4], Y[4])
@@ -66,6 +80,7 @@ func quant32() {
 	VMOVSS(reg.X5, at(d, xF))
 	VPXOR(reg.X6, reg.X6, reg.X6)
 	VPSUBD(reg.X4, reg.X6, reg.X4)
+	VPSLLD(U8(7), reg.X4, reg.X4)
 	VMOVD(reg.X4, at(d, xC))
 	ADDQ(U32(x32), d)
 	ADDQ(U32(128), x)
@@ -91,13 +106,14 @@ func quant256() {
 	VMOVSS(reg.X3, at(d, kD))
 	for i := 0; i < 16; i++ {
 		VMULPS(at(x, 64*i), Z[2], Z[4])
-		VCVTPS2DQ(Z[4], Z[4])
-		VPMOVSDB(Z[4], at(d, kQ+16*i))
+		halves(Z[4], Z[5], Z[6], at(d, kH+16*i), at(d, kL+16*i))
 	}
 	zero(Z[6])
 	for i := 0; i < 4; i++ {
 		zero(Z[4])
-		VPDPBUSD(at(d, kQ+64*i), Z[27], Z[4])
+		VPDPBUSD(at(d, kH+64*i), Z[27], Z[4])
+		VPSLLD(U8(8), Z[4], Z[4])
+		VPDPBUSD(at(d, kL+64*i), Z[27], Z[4])
 		VPSHUFD(U8(0x4e), Z[4], Z[5])
 		VPADDD(Z[5], Z[4], Z[4])
 		VPSHUFD(U8(0xb1), Z[4], Z[5])
@@ -107,14 +123,16 @@ func quant256() {
 		VPSUBD(reg.X7, reg.X6, reg.X7)
 		VMOVDQU(reg.X7, at(d, kC+16*i))
 		VPHADDD(reg.X5, reg.X5, reg.X5)
-		VPSRAD(U8(7), reg.X5, reg.X7)
+		VPSRAD(U8(14), reg.X5, reg.X7)
+		VPSLLD(U8(18), reg.X5, reg.X8)
+		VPSRLD(U8(25), reg.X8, reg.X8)
 		VPSLLD(U8(25), reg.X5, reg.X5)
 		VPSRLD(U8(25), reg.X5, reg.X5)
-		// two bytes each of hi and lo: dword i/2, half i%2
-		VPMOVDB(reg.X7, reg.X7)
-		VPMOVDB(reg.X5, reg.X5)
-		VPEXTRW(U8(0), reg.X7, at(d, kS+2*i))
-		VPEXTRW(U8(0), reg.X5, at(d, kS+8+2*i))
+		// two bytes of each piece: dword i/2, half i%2
+		for k, r := range []reg.VecPhysical{reg.X7, reg.X8, reg.X5} {
+			VPMOVDB(r, r)
+			VPEXTRW(U8(0), r, at(d, kS+8*k+2*i))
+		}
 	}
 	ADDQ(U32(x256), d)
 	ADDQ(U32(1024), x)

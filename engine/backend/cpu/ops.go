@@ -60,7 +60,7 @@ func matMul(b *Backend, s *step, w int) {
 	}
 }
 
-// quantised returns the input of a product in 8 bits. Several products of one input share it: the first makes it. For one
+// quantised returns the input of a product in 16 bits. Several products of one input share it: the first makes it. For one
 // token each worker makes its own, which is quicker than to wait for another's.
 func (b *Backend) quantised(s *step, q kern.Quant, w, n int) []byte {
 	x, ld, cols := b.bufs[s.n.A], b.ld[s.n.A], s.mat.NCols

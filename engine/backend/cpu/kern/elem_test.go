@@ -65,7 +65,7 @@ func TestElementwiseIsBitEqual(t *testing.T) {
 	rnd := newRand(2)
 	for _, n := range []int{32, 64, 576, 1536} {
 		x, a, b := randomX(1, n, n, rnd), randomX(1, n, n, rnd), randomX(1, n, n, rnd)
-		copy(x, []float32{0, -0.0, 88, -88, 120, -120, 1e4, -1e4, 1e-20, -1e-38})
+		copy(x, []float32{0, float32(math.Copysign(0, -1)), 88, -88, 120, -120, 1e4, -1e4, 1e-20, -1e-38})
 		want := elementwise(plain(t), x, a, b)
 		for _, k := range all(t) {
 			for name, y := range elementwise(k, x, a, b) {

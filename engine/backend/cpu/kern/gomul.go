@@ -49,12 +49,15 @@ func (p *pairs) sum(r int) int32 {
 	return int32((v - int64(a)) >> 32)
 }
 
-// bytes adds n lines of 4 weights a row against the inputs x.
-func (p *pairs) bytes(s, x []byte, n int) {
+// value is input k: 256*hi + lo.
+func value(hi, lo []byte, k int) int64 { return int64(int8(hi[k]))<<8 + int64(int8(lo[k])) }
+
+// bytes adds n lines of 4 weights a row against the inputs.
+func (p *pairs) bytes(s, hi, lo []byte, n int) {
 	const m = 0x000000ff_000000ff
 	for l := range n {
-		line, xl := s[64*l:64*l+64], x[4*l:4*l+4]
-		x0, x1, x2, x3 := int64(int8(xl[0])), int64(int8(xl[1])), int64(int8(xl[2])), int64(int8(xl[3]))
+		line, h, o := s[64*l:64*l+64], hi[4*l:4*l+4], lo[4*l:4*l+4]
+		x0, x1, x2, x3 := value(h, o, 0), value(h, o, 1), value(h, o, 2), value(h, o, 3)
 		for i := range p {
 			v := binary.LittleEndian.Uint64(line[8*i:])
 			p[i] += int64(v&m)*x0 + int64(v>>8&m)*x1 + int64(v>>16&m)*x2 + int64(v>>24&m)*x3
@@ -62,13 +65,13 @@ func (p *pairs) bytes(s, x []byte, n int) {
 	}
 }
 
-// nibbles adds 4 lines of 8 weights a row: low nibbles meet x[:16], high ones x[16:].
-func (p *pairs) nibbles(s, x []byte) {
+// nibbles adds 4 lines of 8 weights a row: low nibbles meet the first 16 inputs, high ones the others.
+func (p *pairs) nibbles(s, hi, lo []byte) {
 	const m = 0x0000000f_0000000f
 	for l := range 4 {
-		line, lo, hi := s[64*l:64*l+64], x[4*l:4*l+4], x[16+4*l:16+4*l+4]
-		x0, x1, x2, x3 := int64(int8(lo[0])), int64(int8(lo[1])), int64(int8(lo[2])), int64(int8(lo[3]))
-		y0, y1, y2, y3 := int64(int8(hi[0])), int64(int8(hi[1])), int64(int8(hi[2])), int64(int8(hi[3]))
+		line, h, o := s[64*l:64*l+64], hi[4*l:4*l+20], lo[4*l:4*l+20]
+		x0, x1, x2, x3 := value(h, o, 0), value(h, o, 1), value(h, o, 2), value(h, o, 3)
+		y0, y1, y2, y3 := value(h, o, 16), value(h, o, 17), value(h, o, 18), value(h, o, 19)
 		for i := range p {
 			v := binary.LittleEndian.Uint64(line[8*i:])
 			p[i] += int64(v&m)*x0 + int64(v>>8&m)*x1 + int64(v>>16&m)*x2 + int64(v>>24&m)*x3
@@ -85,14 +88,14 @@ func unitGo(f Form, acc *[group]float32, s, x []byte) {
 	case Q4_0, Q8_0:
 		for b := range 2 {
 			var p pairs
-			xb, bias := x[b*x32:], int32(8)
+			xb := x[b*x32:]
+			d, c := getF32(xb), getI32(xb[4:])
 			if f == Q8_0 {
-				bias = 128
-				p.bytes(s[64+512*b:], xb[12:], 8)
+				p.bytes(s[64+512*b:], xb[atHi:], xb[atLo:], 8)
 			} else {
-				p.nibbles(s[64+256*b:], xb[12:])
+				p.nibbles(s[64+256*b:], xb[atHi:], xb[atLo:])
+				c >>= 4 // -8*sum
 			}
-			d, c := getF32(xb), getI32(xb[4:])*bias
 			for r := range acc {
 				acc[r] = fma(float32(c+p.sum(r)), halfAt(s[32*b:], r)*d, acc[r])
 			}
@@ -100,9 +103,9 @@ func unitGo(f Form, acc *[group]float32, s, x []byte) {
 	case Q4_1, Q8_1:
 		var p pairs
 		if f == Q8_1 {
-			p.bytes(s[64:], x[12:], 8)
+			p.bytes(s[64:], x[atHi:], x[atLo:], 8)
 		} else {
-			p.nibbles(s[64:], x[12:])
+			p.nibbles(s[64:], x[atHi:], x[atLo:])
 		}
 		d, sum := getF32(x), getF32(x[8:])
 		for r := range acc {
@@ -117,36 +120,37 @@ func unitGo(f Form, acc *[group]float32, s, x []byte) {
 }
 
 func unitK32(acc *[group]float32, s, x []byte) {
-	var isum, msum [group]int32
+	var scaled [group]float32
+	var msum [group]int32
 	for j := range 8 {
 		var p pairs
-		p.bytes(s[320+512*j:], x[84+32*j:], 8)
-		sum := int32(int8(x[4+j]))<<7 + int32(int8(x[12+j]))
-		for r := range isum {
-			isum[r] += int32(s[64+16*j+r]) * p.sum(r)
+		p.bytes(s[320+512*j:], x[kHi+32*j:], x[kLo+32*j:], 8)
+		sum := int32(int8(x[4+j]))<<14 + int32(x[12+j])<<7 + int32(x[20+j])
+		for r := range scaled {
+			scaled[r] = fma(float32(p.sum(r)), float32(s[64+16*j+r]), scaled[r])
 			msum[r] += int32(s[192+64*(j/4)+4*r+j%4]) * sum
 		}
 	}
 	d := getF32(x)
 	for r := range acc {
-		acc[r] = fma(float32(isum[r]), halfAt(s, r)*d, acc[r])
+		acc[r] = fma(scaled[r], halfAt(s, r)*d, acc[r])
 		acc[r] = fma(-float32(msum[r]), halfAt(s[32:], r)*d, acc[r])
 	}
 }
 
 func unitK16(acc *[group]float32, s, x []byte) {
-	var isum [group]int32
+	var scaled [group]float32
 	for j := range 16 {
 		var p pairs
-		p.bytes(s[320+256*j:], x[84+16*j:], 4)
-		bias := getI32(x[20+4*j:])
-		for r := range isum {
-			isum[r] += int32(int8(s[64+16*j+r])) * (bias + p.sum(r))
+		p.bytes(s[320+256*j:], x[kHi+16*j:], x[kLo+16*j:], 4)
+		bias := getI32(x[kC+4*j:])
+		for r := range scaled {
+			scaled[r] = fma(float32(bias+p.sum(r)), float32(int8(s[64+16*j+r])), scaled[r])
 		}
 	}
 	d := getF32(x)
 	for r := range acc {
-		acc[r] = fma(float32(isum[r]), halfAt(s, r)*d, acc[r])
+		acc[r] = fma(scaled[r], halfAt(s, r)*d, acc[r])
 	}
 }
 

@@ -41,6 +41,10 @@ func eachVariant(t *testing.T, f func(t *testing.T, k *Kernels)) {
 	}
 }
 
+// scalesAt are the offsets of float16 values in a block.
+var scalesAt = map[tensor.Type][]int{tensor.Q6_K: {208}, tensor.Q4_1: {0, 2}, tensor.Q5_1: {0, 2}, tensor.Q4_K: {0, 2},
+	tensor.Q5_K: {0, 2}, tensor.Q4_0: {0}, tensor.Q5_0: {0}, tensor.Q8_0: {0}, tensor.F16: {0}}
+
 // randomRows makes GGUF rows of random but sane blocks.
 func randomRows(t tensor.Type, rows, cols int, rnd *rand.Rand) []byte {
 	b := make([]byte, rows*t.RowBytes(cols))
@@ -50,8 +54,6 @@ func randomRows(t tensor.Type, rows, cols int, rnd *rand.Rand) []byte {
 	half := func(o int) { // 0.002 to 0.008 and its negative
 		binary.LittleEndian.PutUint16(b[o:], uint16(0x1800+rnd.IntN(0x800)|rnd.IntN(2)<<15))
 	}
-	at := map[tensor.Type][]int{tensor.Q6_K: {208}, tensor.Q4_1: {0, 2}, tensor.Q5_1: {0, 2}, tensor.Q4_K: {0, 2}, tensor.Q5_K: {0, 2},
-		tensor.Q4_0: {0}, tensor.Q5_0: {0}, tensor.Q8_0: {0}, tensor.F16: {0}}
 	for o := 0; o < len(b); o += t.BlockBytes() {
 		switch t {
 		case tensor.F32:
@@ -59,7 +61,7 @@ func randomRows(t tensor.Type, rows, cols int, rnd *rand.Rand) []byte {
 		case tensor.BF16:
 			binary.LittleEndian.PutUint16(b[o:], tensor.F32ToBF16(float32(rnd.NormFloat64())))
 		}
-		for _, k := range at[t] {
+		for _, k := range scalesAt[t] {
 			half(o + k)
 		}
 	}

@@ -85,7 +85,7 @@ var info = [...]formInfo{
 // String returns the form's name as it is in kernels' names.
 func (f Form) String() string { return info[f].name }
 
-// Packed tells that rows lie in groups of 16 and inputs are quantised to 8 bits.
+// Packed tells that rows lie in groups of 16 and inputs are quantised to 16 bits.
 func (f Form) Packed() bool { return f <= K16 }
 
 // FormOf returns the form that the variant computes a GGUF type in; ok is false for types that package tensor cannot read. Types of 5 bits become

@@ -4,8 +4,8 @@ import "unsafe"
 
 // prefetch is how many bytes ahead of the reading the weights are fetched. mat-vecs of byte forms run better with less.
 const (
-	prefetch      = 4096
-	prefetchBytes = 1024
+	prefetch      = 8192
+	prefetchBytes = 2048
 )
 
 // chunk is how many bytes of weights a mat-vec reads for all tokens of a small batch before it goes on: they stay in L2.

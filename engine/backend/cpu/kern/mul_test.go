@@ -58,7 +58,7 @@ func truthOf(t *testing.T, m *Mat, x []float32, ld, n int) []float32 {
 }
 
 // TestMulError bounds the error against float64 arithmetic on the dequantised weights: what is left is the rounding of
-// inputs to 8 bits (measured 0.5 to 0.8 %), or only float32 rounding where nothing is quantised.
+// inputs to 16 bits (measured 2.1e-5 to 3.3e-5), or only float32 rounding where nothing is quantised.
 func TestMulError(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k *Kernels) {
 		for _, ty := range mulTypes {
@@ -81,7 +81,7 @@ func TestMulError(t *testing.T) {
 					e2, r2 = e2+d*d, r2+f*f
 				}
 			}
-			most := 0.012
+			most := 5e-5
 			if !m.Form.Packed() {
 				most = 1e-6
 			}
@@ -106,22 +106,6 @@ func TestMulPadding(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestQuantiseIsBitEqual(t *testing.T) {
-	rnd := newRand(4)
-	x := randomX(1, 2048, 2048, rnd)
-	clear(x[256:512])
-	x[600], x[900] = 1e30, -1e-38
-	for _, q := range []Quant{Per32, Per256} {
-		want := make([]byte, q.Size(2048))
-		plain(t).quantRow(q, want, x, 2048)
-		for _, k := range all(t) {
-			got := make([]byte, len(want))
-			k.quantRow(q, got, x, 2048)
-			require.Equal(t, want, got, "%s, kind %d", k.name, q)
-		}
-	}
 }
 
 func TestSelect(t *testing.T) {

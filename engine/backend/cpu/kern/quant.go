@@ -2,12 +2,15 @@ package kern
 
 import "unsafe"
 
-// Quantised inputs. Blocks of 32 (x32 bytes a token): T f32 d, T i32 -sum, T f32 d*sum, 8xT dwords of 4 int8.
-// Super-blocks of 256 (x256 bytes a token): T f32 d, 4xT dwords of halves of the sums of 32 (hi 0-3, hi 4-7, lo 0-3,
-// lo 4-7), 16xT i32 -32*sum16, 64xT dwords. T is the token tile. d = max|x|/127, q = round(x/d), nearest even.
+// Quantised inputs have 16 bits in two halves: q = round(x/d) to the nearest, even between two, d = max|x|/32512, and
+// q = 256*hi + lo, both within -127 and 127 (a lo of -128 becomes -127: AVX2 has to negate it).
+//
+// Blocks of 32 (x32 bytes a token): T f32 d, T i32 -128*sum(q), T f32 d*sum(q), 8xT dwords of 4 int8 hi, 8xT dwords of lo.
+// Super-blocks of 256 (x256 bytes a token): T f32 d, 6xT dwords of the sums of 32 in pieces of 7 bits (high 0-3, high 4-7,
+// middle 0-3, ...), 16xT i32 -32*sum16(q), 64xT dwords of hi, 64xT of lo. T is the token tile.
 const (
-	x32  = 44
-	x256 = 340
+	x32, atHi, atLo    = 76, 12, 44
+	x256, kHi, kLo, kC = 604, 92, 348, 28
 )
 
 // Few is the batch from which the mat-mat beats a mat-vec for each token: 3 when the weights are in a cache, some 8 when

@@ -22,7 +22,6 @@ type (
 // Kernels is one variant of all kernels. It does not change and may be used by any number of goroutines.
 type Kernels struct {
 	name       string
-	features   []string // what the CPU must have
 	has        bool
 	tile       int           // tokens of a tile of quantised inputs; 1: mat-vec only
 	mv         [forms]mvFunc // nil: no kernel for this form
