@@ -6,7 +6,7 @@ import { attentionCard, looksAt } from '../src/views/attention-card';
 import { attentionTable } from '../src/views/attention';
 import { Attention, SCORES } from '../src/views/attention-data';
 import { lut, shade, topOf } from '../src/views/attention-draw';
-import { cellUnder, layout, maskPath, tileAt, tileUnder, type Ask } from '../src/views/attention-layout';
+import { cellUnder, layout, maskPath, tileAt, tileUnder, windowPath, type Ask } from '../src/views/attention-layout';
 import { moving, still, type Scene } from '../src/views/attention-overlay';
 import { command, missingState } from '../src/views/attention-state';
 import { positions } from '../src/position';
@@ -41,6 +41,8 @@ test('a window is found only where every head and row keeps it', () => {
   for (let i = 0; i < n; i++) for (let j = 0; j <= i; j++) { v[i * n + j] = i - j < 3 ? 1 / Math.min(3, i + 1) : 0; v[n * n + i * n + j] = 1 / (i + 1); }
   const a = new Attention({ shape: [2, 1, n, n], values: v }, []);
   assert.deepEqual([a.window(0), a.window(1)], [3, 0]);
+  const m = layout(ask({ n, row: 5, col: 5 })).map!, cells = [...windowPath(m, 3).matchAll(/h(\d+)v/g)].map((q) => Number(q[1]) / m.cell);
+  assert.deepEqual(cells, [1, 2, 3]); // rows 3, 4, 5 hide keys 0; 0, 1; 0, 1, 2
 });
 
 test('blocks keep the largest weight, coded by square root', () => {

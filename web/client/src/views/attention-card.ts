@@ -28,6 +28,13 @@ const groupLine = (a: Attention, kv: number, h: number): string => {
   return per === 1 ? 'keys and values of its own' : `KV group ${g}, shared with ${others.map((k) => `H${k}`).join(others.length > 2 ? ', ' : ' and ')}`;
 };
 
+/** The line that made what is shown. Its chain down to the kernel can be walked only while the playhead is on that step. */
+export function ownSource(step: Step, s: State): string {
+  if (s.step === step.id) return sourcePane(step, s, 'C');
+  const { sources: _, ...line } = step;
+  return sourcePane(line, { ...s, source: 0 }, 'C');
+}
+
 export const bar = (part: number, color: string, w = 92): string =>
   `<svg width="${w}" height="9" aria-hidden="true"><rect width="${Math.max(part > 0 ? 1 : 0, Math.round(w * Math.min(1, part)))}" height="9" fill="${color}"/></svg>`;
 
@@ -61,5 +68,5 @@ export function attentionCard(r: Recording, s: State, a: Attention, tokens: Toke
   h += list.map(([j, v]) => `<tr${j === x.col ? ' class="on"' : ''}><td class="mono tok">${text(j)}</td><td class="mono s">${j}</td><td>${bar(Math.sqrt(v), j === x.col ? 'var(--text)' : 'var(--fam-A)')}</td><td class="mono" data-exact="${v}" title="${v}">${v.toFixed(4)}</td></tr>`).join('');
   if (others > 0) h += `<tr><td class="s">${others} ${others === 1 ? 'other' : 'others'}</td><td></td><td></td><td class="mono">${rest.toFixed(4)}</td></tr>`;
   h += `<tr class="sum"><td>sum</td><td></td><td></td><td class="mono" title="${q.sum}">${q.sum.toFixed(4)}${badge('derived', 'sum of the row in double precision')}</td></tr></tbody></table></div>`;
-  return h + (step ? sourcePane(step, { ...s, source: Math.min(s.source, (step.sources?.length ?? 1) - 1) }, 'C') : '');
+  return h + (step ? ownSource(step, s) : '');
 }

@@ -2,9 +2,9 @@
 // another. Canvas only; labels and cursors are drawn elsewhere.
 import type { Attention } from './attention-data';
 import { tileAt, type GridLayout, type MapLayout } from './attention-layout';
-import { css, packed, type Rgb } from './attention-ramp';
+import { packed, type Rgb } from './attention-ramp';
 
-export interface Paint { ramp: Rgb[]; inset: Rgb; linear: boolean; own: boolean; skipFirst: boolean }
+export interface Paint { ramp: Rgb[]; colors: string[]; inset: Rgb; linear: boolean; own: boolean; skipFirst: boolean }
 
 /** lut maps a square-root code 0..255 of a weight to a step of the ramp; top is the code that is drawn as the end of the ramp. */
 export function lut(linear: boolean, top: number): Uint8Array {
@@ -71,7 +71,7 @@ export function paintMap(cv: HTMLCanvasElement, map: ArrayLike<number>, n: numbe
   c.setTransform(1, 0, 0, 1, 0, 0);
   c.clearRect(0, 0, cv.width, cv.height);
   if (m.n * m.n <= 16_384) {
-    const line = m.cell >= 5 ? 1 : 0, colors = p.ramp.map(css);
+    const line = m.cell >= 5 ? 1 : 0, colors = p.colors;
     for (let r = 0; r < m.n; r++) for (let k = 0; k < m.n; k++) {
       const i = m.r0 + r, j = m.c0 + k;
       if (j > i || (p.skipFirst && j === 0)) continue;

@@ -66,6 +66,16 @@ export function cellUnder(m: MapLayout, x: number, y: number): [number, number] 
   return c < 0 || r < 0 || c >= m.n || r >= m.n ? null : [m.r0 + r, m.c0 + c];
 }
 
+/** windowPath outlines what lies farther back than a sliding window of win tokens, in the shown part of the map. */
+export function windowPath(m: MapLayout, win: number): string {
+  let d = '';
+  for (let r = 0; r < m.n; r++) {
+    const to = Math.min(m.n, m.r0 + r + 1 - win - m.c0);
+    if (to > 0) d += `M${m.x} ${m.y + r * m.cell}h${to * m.cell}v${m.cell}h${-to * m.cell}z`;
+  }
+  return d;
+}
+
 /** maskPath outlines the masked half inside the shown part of the map, as SVG path data; '' when none is in it. */
 export function maskPath(m: MapLayout): string {
   let d = '';

@@ -3,7 +3,7 @@
 import { cutMiddle, esc, svgBadge, tokenText } from '../format';
 import type { Token } from '../schema';
 import type { Attention, ScoreKind } from './attention-data';
-import { maskPath, tileAt, type GridLayout, type Layout, type MapLayout } from './attention-layout';
+import { maskPath, tileAt, windowPath, type GridLayout, type Layout, type MapLayout } from './attention-layout';
 import { topOf } from './attention-draw';
 import { shortName, type Here } from './attention-card';
 
@@ -104,7 +104,9 @@ function axes(q: Scene, m: MapLayout): string {
 
 function mapCursor(q: Scene, m: MapLayout): string {
   const { row, col } = q.here, r = row - m.r0, c = col - m.c0, y = m.y + r * m.cell, x = m.x + c * m.cell, inR = r >= 0 && r < m.n, inC = c >= 0 && c < m.n;
-  let s = `<text x="${m.x - m.label + 14}" y="${m.y - 11}" class="b">${esc(shortName(q.a, q.here))}</text>${axes(q, m)}`;
+  const win = q.here.mean === '' || q.here.mean === 'heads' ? q.a.window(q.here.l) : 0;
+  let s = win ? `<path d="${windowPath(m, win)}" fill="url(#at-hatch)" shape-rendering="crispEdges"><title>outside the window of ${win} tokens</title></path>` : '';
+  s += `<text x="${m.x - m.label + 14}" y="${m.y - 11}" class="b">${esc(shortName(q.a, q.here))}</text>${axes(q, m)}`;
   if (inR) {
     const to = Math.min(m.n, row + 1 - m.c0);
     s += `<rect x="${m.x - 1.5}" y="${y - 1.5}" width="${Math.max(0, to) * m.cell + 2}" height="${m.cell + 2}" fill="none" stroke="var(--text)"/>`;

@@ -60,6 +60,7 @@ class AttentionView implements View {
   private lay: Layout = { grid: null, map: null };
   private drawn = { grid: '', map: '', still: '', bar: '' };
   private ramp: Rgb[] = [];
+  private colors: string[] = [];
   private inset: Rgb = [0, 0, 0];
   private themed = '';
   private dead = false;
@@ -155,7 +156,7 @@ class AttentionView implements View {
     const x = this.here(a), kv = r.file.model.kv_heads || a.heads, tokens = positions(r);
     if (this.shown !== r.name) { this.shown = r.name; this.labelW = Math.max(20, ...tokens.map((t) => cutMiddle(tokenText(t), 13).length * 7.3)); }
     this.lay = layout({ W, H, layers: a.layers, heads: a.heads, kv, n: a.n, panes: this.panes, zoom: optNumber(s, 'zoom', 0), row: x.row, col: x.col, dpr, label: this.labelW, sorted: !!this.score });
-    const p: Paint = { ramp: this.ramp, inset: this.inset, linear: opt(s, 'scale') === 'linear', own: opt(s, 'range') === 'own', skipFirst: opt(s, 'first') === 'hide' };
+    const p: Paint = { ramp: this.ramp, colors: this.colors, inset: this.inset, linear: opt(s, 'scale') === 'linear', own: opt(s, 'range') === 'own', skipFirst: opt(s, 'first') === 'hide' };
     const map = a.map(x.l, x.h, x.mean), order = this.order(a), g = this.lay.grid, m = this.lay.map, size = `${W}x${H}@${dpr}/${this.themed}/${p.linear}/${p.own}/${p.skipFirst}`, per = kv > 0 && a.heads % kv === 0 ? a.heads / kv : a.heads;
     this.fit(this.gridCv, g ? Math.ceil(g.x + g.w + 4) : 1, H, dpr);
     const gridSig = `${size}/${this.score?.id}/${JSON.stringify(g)}`;
@@ -165,7 +166,7 @@ class AttentionView implements View {
     if (m && mapSig !== this.drawn.map) { this.drawn.map = mapSig; paintMap(this.mapCv, map, a.n, m, p, dpr); }
     this.mapCv.toggleAttribute('hidden', !m);
     this.gridCv.toggleAttribute('hidden', !g);
-    const scene: Scene = { a, tokens, prompt: r.prompt.length, lay: this.lay, here: x, map, order, score: this.score, per, linear: p.linear, own: p.own, skipFirst: p.skipFirst, ramp: this.ramp.map(css), W, H };
+    const scene: Scene = { a, tokens, prompt: r.prompt.length, lay: this.lay, here: x, map, order, score: this.score, per, linear: p.linear, own: p.own, skipFirst: p.skipFirst, ramp: this.colors, W, H };
     this.ov.setAttribute('viewBox', `0 0 ${W} ${H}`);
     const stillSig = `${gridSig}/${JSON.stringify(m)}/${p.own ? mapSig : ''}`;
     if (stillSig !== this.drawn.still) { this.drawn.still = stillSig; this.still.innerHTML = still(scene); }
@@ -193,6 +194,7 @@ class AttentionView implements View {
     if (seq === this.themed) return;
     this.themed = seq;
     this.ramp = ramp(seq);
+    this.colors = this.ramp.map(css);
     this.inset = hex(cs.getPropertyValue('--raw-inset'));
   }
 

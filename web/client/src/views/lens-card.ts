@@ -1,10 +1,9 @@
 // The step card of the Lens view: what would be said here, how sure, and
 // since when. Strings only.
-import { sourcePane } from '../card';
 import { badge, esc, tokenText } from '../format';
 import { wordAt } from '../position';
 import type { State } from '../state';
-import { bar } from './attention-card';
+import { bar, ownSource } from './attention-card';
 import type { Cell, Lens, Row } from './lens-data';
 
 export const rowName = (row: Row): string => (row.half === 'A' ? `L${row.layer}, after attention` : `L${row.layer}`);
@@ -23,5 +22,5 @@ export function lensCard(ln: Lens, s: State, row: Row, pos: number, c: Cell): st
   const line = (a: string, b: string): string => `<tr><td>${a}</td><td></td><td class="mono">${b}</td></tr>`, stays = ln.stays(pos);
   h += `<table class="hs"><tbody>${line('entropy', c.entropy === null ? 'not in this recording' : `${c.entropy.toFixed(2)} bits${badge('derived', 'over the whole vocabulary, by the engine')}`)}${line(`rank of <span class="mono">${word(ln.final(pos))}</span>, the final word`, c.rank === null ? `below ${ln.ranks}` : `${c.rank}${badge('derived', 'words of this row with a higher logit, plus one')}`)}${line('first row that says it and stays', `L${stays}`)}${q ? line('word of the answer here', `${word(q.said)}${q.said === ln.final(pos) ? '' : ', drawn, not the likeliest'}`) : line('the text goes on with', ln.inputs[pos + 1] ? esc(tokenText(ln.inputs[pos + 1]!)) : '')}</tbody></table>`;
   h += '<dl class="c-io"><dt>dot</dt><dd>says the final word already</dd><dt>rule</dt><dd>word differs from the row above</dd></dl></div>';
-  return h + sourcePane(step, { ...s, source: Math.min(s.source, (step.sources?.length ?? 1) - 1) }, 'C');
+  return h + ownSource(step, s);
 }
