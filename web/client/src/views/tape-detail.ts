@@ -30,6 +30,8 @@ export interface Detail {
   /** the sum in figures instead of the block */
   sum: boolean;
   rowNote: string;
+  /** play runs past: nothing is fetched */
+  fast: boolean;
 }
 
 export interface Box { x0: number; x1: number; y: number; h: number; big: boolean; from: [number, number] }
@@ -38,11 +40,15 @@ export const num6 = (v: number): string => (v === 0 ? '0' : Math.abs(v) >= 1e-4 
 const num4 = (v: number): string => (v === 0 ? '0' : Math.abs(v) >= 1e-3 && Math.abs(v) < 1e4 ? Number(v.toPrecision(4)).toString() : v.toExponential(2));
 const minus = (s: string): string => s.replace(/-/g, '−');
 
+/** The picture of the matrix; the input stands beside its columns, what came out below its rows. */
 export interface DetailLayout { picX: number; picY: number; picW: number; picH: number; rowX: number; rowW: number; low: number }
 
+/** px for the two vectors along the picture */
+const BESIDE = 26, BELOW = 20;
+
 export function layoutDetail(b: Box): DetailLayout {
-  const w = b.x1 - b.x0, picW = Math.floor(w * 0.37), rest = b.h - (b.big ? 44 : 34), picH = Math.max(56, Math.min(b.big ? 140 : 84, Math.floor(rest * 0.36)));
-  return { picX: b.x0, picY: b.y + (b.big ? 44 : 34), picW, picH, rowX: b.x0 + picW + 40, rowW: w - picW - 40, low: b.y + (b.big ? 44 : 34) + picH + (b.big ? 54 : 46) };
+  const w = b.x1 - b.x0, all = Math.floor(w * 0.38), picY = b.y + (b.big ? 44 : 34), room = Math.max(74, Math.min(b.big ? 158 : 100, Math.floor((b.h - picY + b.y) * 0.4)));
+  return { picX: b.x0, picY, picW: all - BESIDE, picH: room - BELOW, rowX: b.x0 + all + 34, rowW: w - all - 34, low: picY + room + (b.big ? 52 : 45) };
 }
 
 export function drawDetail(d: Detail, b: Box): string {
@@ -59,25 +65,41 @@ const leader = (b: Box, l: DetailLayout, right: number): string =>
 function picture(d: Detail, l: DetailLayout): string {
   const { picX: x, picY: y, picW: w, picH: h } = l, p = d.picture;
   let g = `<text x="${x + 8}" y="${y - 6}" class="b halo">${esc(d.label)}</text>`;
-  if (!p) return `${g}<rect x="${x - 0.5}" y="${y - 0.5}" width="${w + 1}" height="${h + 1}" fill="none" stroke="var(--rule-2)" stroke-dasharray="1.5 3.5"/><text x="${x + w / 2}" y="${y + h / 2 + 4}" class="mid cap s">fetching</text>`;
-  const per = `${sig3(p.rows / p.width)} × ${sig3(p.cols / p.height)}`, what = p.kind === 'mean' ? `mean w of ${per}` : `largest |w| of ${per}`, at = (v: number, n: number, room: number): number => ((v + 0.5) / n) * room;
+  if (!p) return `${g}<rect x="${x - 0.5}" y="${y - 0.5}" width="${w + 1}" height="${h + 1}" fill="none" stroke="var(--rule-2)" stroke-dasharray="1.5 3.5"/><text x="${x + w / 2}" y="${y + h / 2 + 4}" class="mid cap s">${d.fast ? 'passing' : 'fetching'}</text>`;
+  const per = `${sig3(p.rows / p.height)} × ${sig3(p.cols / p.width)}`, what = p.kind === 'mean' ? `mean w of ${per}` : `largest |w| of ${per}`, at = (v: number, n: number, room: number): number => ((v + 0.5) / n) * room;
   g += `<text x="${x + w}" y="${y - 6}" class="end cap s halo">${what}, ${p.kind === 'mean' ? `−${num4(p.top)} to ${num4(p.top)}` : `0 to ${num4(p.top)}`}</text>`;
-  g += `<image x="${x}" y="${y}" width="${w}" height="${h}" preserveAspectRatio="none" href="${d.url}" class="px"/><rect x="${x - 0.5}" y="${y - 0.5}" width="${w + 1}" height="${h + 1}" fill="none" stroke="var(--rule-2)"/>`;
+  g += `<image x="${x}" y="${y}" width="${w}" height="${h}" preserveAspectRatio="none" href="${d.url}" class="px" image-rendering="pixelated"/><rect x="${x - 0.5}" y="${y - 0.5}" width="${w + 1}" height="${h + 1}" fill="none" stroke="var(--rule-2)"/>`;
   const rx = x + at(d.row, d.x.rows, w), top = y + (d.blk * d.span / d.x.cols) * h, bh = Math.max(2, (d.span / d.x.cols) * h);
   g += d.x.rows > 1 ? `<path d="M${rx} ${y - 3}v${h + 6}" stroke="var(--page)" stroke-width="5"/><rect x="${rx - 1.5}" y="${y - 3.5}" width="3" height="${h + 7}" fill="none" stroke="var(--text)" stroke-width="1.25"/>` : '';
   g += `<rect x="${rx - 4.5}" y="${top}" width="9" height="${bh}" fill="none" stroke="var(--page)" stroke-width="4"/><rect x="${rx - 4.5}" y="${top}" width="9" height="${bh}" fill="none" stroke="var(--text)" stroke-width="1.75"/>`;
-  if (d.x.rows > 1) g += `<text x="${x}" y="${y + h + 15}" class="m s cap">row 0</text><text x="${x + w}" y="${y + h + 15}" class="m s cap end">${d.x.rows - 1}</text><text x="${Math.max(x + 56, Math.min(x + w - 56, rx))}" y="${y + h + 15}" class="m mid cap b">${d.row}</text>`;
+  g += along(d.input && d.x.op !== 'embed' ? d.input : null, d.x.cols, h, (at0, a) => [x + w + 5 + (BESIDE - 6) / 2, y + at0, a * ((BESIDE - 6) / 2), 0], 'the input: one number a column') + (d.x.rows > 1 && d.x.op !== 'embed' ? along(d.output, d.x.rows, w, (at0, a) => [x + at0, y + h + 4 + (BELOW - 4) / 2, 0, -a * ((BELOW - 4) / 2)], 'what came out: one number a row') : '');
+  if (d.x.rows > 1) g += `<text x="${x}" y="${y + h + BELOW + 14}" class="m s cap">row 0</text><text x="${x + w}" y="${y + h + BELOW + 14}" class="m s cap end">${d.x.rows - 1}</text><text x="${Math.max(x + 56, Math.min(x + w - 56, rx))}" y="${y + h + BELOW + 14}" class="m mid cap b">${d.row}</text>`;
   return g;
+}
+
+/** along draws a vector beside the picture, a line a pixel: of the numbers that fall on it the largest, with its sign. */
+function along(v: ArrayLike<number> | null, n: number, px: number, line: (at: number, part: number) => [number, number, number, number], title: string): string {
+  if (!v || v.length < n) return '';
+  const count0 = Math.min(px, n), top: number[] = [];
+  for (let k = 0; k < count0; k++) {
+    let best = 0;
+    for (let i = Math.floor((k * n) / count0); i < Math.floor(((k + 1) * n) / count0); i++) if (Math.abs(v[i]!) > Math.abs(best)) best = v[i]!;
+    top.push(best);
+  }
+  const most = Math.max(1e-12, ...top.map(Math.abs)), step = px / count0, draw = (sign: 1 | -1): string => top.map((a, k) => { const [x, y, dx, dy] = line((k + 0.5) * step, a / most); return a * sign > 0 ? `M${x.toFixed(1)} ${y.toFixed(1)}l${dx.toFixed(2)} ${dy.toFixed(2)}` : ''; }).join('');
+  const [x0, y0] = line(0, 0), [x1, y1] = line(px, 0);
+  return `<g><title>${title}, largest ${num4(most)}</title><path d="M${x0.toFixed(1)} ${y0.toFixed(1)}L${x1.toFixed(1)} ${y1.toFixed(1)}" class="hair2"/><path d="${draw(1)}" stroke="var(--pos)" stroke-width="${Math.max(0.8, step).toFixed(2)}"/><path d="${draw(-1)}" stroke="var(--neg)" stroke-width="${Math.max(0.8, step).toFixed(2)}"/></g>`;
 }
 
 /** The row as its blocks, and what each adds to the number that comes out. */
 function rowOf(d: Detail, b: Box, l: DetailLayout): string {
-  const { rowX: x, picY: y, rowW: w, picH: h } = l, n = Math.max(1, Math.ceil(d.x.cols / d.span)), bw = w / n, size = d.block ? d.block.bytes.length / 2 : 0, k = `var(--fam-${d.x.family})`;
+  const { rowX: x, picY: y, rowW: w } = l, h = l.picH + BELOW, n = Math.max(1, Math.ceil(d.x.cols / d.span)), bw = w / n, size = d.block ? d.block.bytes.length / 2 : 0, k = `var(--fam-${d.x.family})`;
   let g = `<text x="${x}" y="${y - 6}" class="b halo">${d.x.rows > 1 ? `Row ${d.row}` : 'The vector'}<tspan class="s" font-weight="400">  ${esc(d.rowNote)}</tspan></text><text x="${b.x1}" y="${y - 6}" class="end cap s halo">${n} ${size ? `blocks of ${size} bytes` : 'blocks'}</text>`;
   if (bw >= 4) for (let i = 0; i < n; i++) { const now = i === d.blk; g += `<rect x="${(x + i * bw + 0.5).toFixed(1)}" y="${y + 0.5}" width="${(bw - (bw > 6 ? 2 : 1)).toFixed(1)}" height="14" fill="${now ? 'var(--text)' : i < d.blk ? k : `var(--fam-${d.x.family}-t)`}" stroke="${now ? 'var(--text)' : k}" stroke-width="${bw > 6 ? 1 : 0.5}" class="st" data-blk="${i}"/>`; }
   else g += `<rect x="${x}" y="${y + 0.5}" width="${w}" height="14" fill="var(--fam-${d.x.family}-t)" stroke="${k}"/><rect x="${x}" y="${y + 0.5}" width="${d.blk * bw}" height="14" fill="${k}"/><rect x="${x + d.blk * bw - 1}" y="${y - 1}" width="${Math.max(3, bw)}" height="17" fill="var(--text)"/>`;
   if (d.x.rows === 1) return g + flat(d, l);
-  if (!d.worked) return `${g}<text x="${x}" y="${y + 38}" class="cap s">${esc(d.noValues ? '' : d.input ? 'fetching the row' : 'fetching the vectors')}</text>`;
+  if (d.x.op === 'embed') return `${g}<text x="${x}" y="${y + 38}" class="cap s">The row is copied as it is; nothing is multiplied.</text>`;
+  if (!d.worked) return `${g}<text x="${x}" y="${y + 38}" class="cap s">${esc(d.noValues || d.fast ? '' : d.input ? 'fetching the row' : 'fetching the vectors')}</text>`;
   const { parts, sums } = d.worked, most = Math.max(1e-12, ...sums.map(Math.abs)) * 1.1, y0 = y + 22, hh = h - 24, zero = y0 + hh / 2, sy = (v: number): number => zero - (v / most) * (hh / 2);
   g += `<line x1="${x}" x2="${b.x1}" y1="${Math.round(zero) + 0.5}" y2="${Math.round(zero) + 0.5}" class="hair2"/>`;
   parts.forEach((v, i) => {
@@ -113,7 +135,7 @@ const signed = (v: number): string => (v >= 0 ? 'var(--pos)' : 'var(--neg)');
 function apart(d: Detail, b: Box, l: DetailLayout): string {
   const y0 = l.low, q = d.block, lab = 64, w = b.x1 - b.x0, k = `var(--fam-${d.x.family})`;
   let g = `<line x1="${b.x0}" x2="${b.x1}" y1="${y0 - 28.5}" y2="${y0 - 28.5}" class="hair"/>`;
-  if (!q) return `${g}<text x="${b.x0}" y="${y0 - 9}" class="s">fetching block ${d.blk} of row ${d.row}</text>`;
+  if (!q) return `${g}<text x="${b.x0}" y="${y0 - 9}" class="s">${d.fast ? 'Playing in the pass’s own time. Space stops here and shows the numbers.' : `fetching block ${d.blk} of row ${d.row}`}</text>`;
   const n = q.values.length, ew = (w - lab) / n, raw = q.bytes.match(/../g) ?? [], uw = (w - lab) / raw.length, grp = Math.floor(d.wt / q.group);
   const scale = q.scale ? `<tspan class="s">${q.scale.length > 1 ? `scale ${grp} ` : 'd '}</tspan>${minus(num4(q.scale[grp] ?? 0))}` : '', min = q.min ? `<tspan class="s">   ${q.min.length > 1 ? `min ${grp} ` : 'm '}</tspan>${minus(num4(q.min[grp] ?? 0))}` : '';
   g += `<text x="${b.x0}" y="${y0 - 9}" class="b">Block ${d.blk}${d.x.rows > 1 ? ` of row ${d.row}` : ''}<tspan class="s" font-weight="400">   ${raw.length} bytes hold ${n} weights: ${esc(q.formula)}</tspan></text><text x="${b.x1}" y="${y0 - 9}" class="end m">${scale}${min}</text>`;
@@ -134,7 +156,7 @@ function apart(d: Detail, b: Box, l: DetailLayout): string {
   if (x) rows.push(['x', x, false]);
   if (x && !norm) rows.push(['w × x', q.values.map((v, i) => v * x[i]!), true]);
   if (d.output && (norm || d.x.op === 'embed')) rows.push(['out', Array.from({ length: n }, (_, i) => d.output![q.first + i] ?? 0), true]);
-  const foot = at ? 20 : 4, rh = Math.max(18, Math.min(46, (b.y + b.h - foot - y) / rows.length));
+  const foot = at ? 20 : 4, rh = Math.max(18, Math.min(rows.length === 1 ? 84 : 50, (b.y + b.h - foot - y) / rows.length));
   for (const [name, v, hue] of rows) {
     const cy = Math.round(y + rh / 2) + 0.5;
     g += `<text x="${b.x0}" y="${cy + 4}">${name}</text><line x1="${b.x0 + lab}" x2="${b.x1}" y1="${cy}" y2="${cy}" class="hair2"/>` + bars(v, n, b.x0 + lab, ew, cy, rh / 2 - 1.5, (a) => (hue ? signed(a) : 'var(--graphic)'));
@@ -157,15 +179,15 @@ export function tip(d: Detail, i: number): string {
 
 /** The sum in figures: each block's part and the sum so far, then what came out. */
 function sumLines(d: Detail, b: Box, l: DetailLayout): string {
-  const s = d.worked!, y0 = l.low, lines = Math.max(1, Math.floor((b.y + b.h - y0 - 44) / 15)), cols = 4, per = Math.max(1, Math.ceil(s.parts.length / (lines * cols))), cw = (b.x1 - b.x0) / cols, out = d.output?.[d.row];
+  const s = d.worked!, y0 = l.low, room = Math.max(1, Math.floor((b.y + b.h - y0 - 44) / 15)), cols = 4, per = Math.max(1, Math.ceil(s.parts.length / (room * cols))), lines = Math.min(room, Math.ceil(s.parts.length / per / cols)), cw = (b.x1 - b.x0) / cols, out = d.output?.[d.row];
   let g = `<line x1="${b.x0}" x2="${b.x1}" y1="${y0 - 28.5}" y2="${y0 - 28.5}" class="hair"/><text x="${b.x0}" y="${y0 - 9}" class="b">out[${d.row}] by hand<tspan class="s" font-weight="400">   each block: sum of w × x over its ${d.span} columns, and the running sum; ${esc(s.rounding.what)}</tspan></text>`;
   for (let i = 0, line = 0; i < s.parts.length; i += per, line++) {
     const to = Math.min(s.parts.length, i + per) - 1, part = s.parts.slice(i, to + 1).reduce((a, v) => a + v, 0), x = b.x0 + Math.floor(line / lines) * cw, y = y0 + 10 + (line % lines) * 15, now = d.blk >= i && d.blk <= to;
     g += `<g class="st" data-blk="${i}">${now ? `<rect x="${x - 4}" y="${y - 11}" width="${cw - 16}" height="15" fill="var(--lit)"/>` : ''}<text x="${x}" y="${y}" class="m cap s">${per > 1 ? `${i}–${to}` : i}</text><text x="${x + 108}" y="${y}" class="m cap end" fill="${signed(part)}">${part >= 0 ? '+' : '−'}${num6(Math.abs(part))}</text><text x="${x + cw - 26}" y="${y}" class="m cap end">${minus(num6(s.sums[to]!))}</text></g>`;
   }
   const y = b.y + b.h - 22;
-  const diff = out === undefined ? '' : `; came out <tspan class="m b">${minus(String(out))}</tspan>, ${agrees(out, s) ? 'the same to float rounding' : 'not the same'}: off by <tspan class="m">${minus((out - s.value).toExponential(1))}</tspan> in sums of size <tspan class="m">${sig3(s.size)}</tspan>`;
-  g += `<text x="${b.x0}" y="${y}" class="cap"><tspan class="s">worked in 64 bits </tspan><tspan class="m">${minus(s.value.toPrecision(10))}</tspan>${diff}</text>`;
+  const diff = out === undefined ? '' : `; came out <tspan class="m b">${minus(out.toPrecision(9))}</tspan>, ${agrees(out, s) ? 'the same to float rounding' : 'not the same'}: off by <tspan class="m">${minus((out - s.value).toExponential(1))}</tspan> in sums of size <tspan class="m">${sig3(s.size)}</tspan>`;
+  g += `<text x="${b.x0}" y="${y}" class="cap"><tspan class="s">worked in 64 bits </tspan><tspan class="m">${minus(s.value.toPrecision(9))}</tspan>${diff}</text>`;
   if (s.rounding.run) g += `<text x="${b.x0}" y="${y + 16}" class="cap s">with the input as it is, not rounded to 8 bits: <tspan class="m" fill="var(--text)">${minus(s.plain.toPrecision(8))}</tspan>, which is what rounding the input changes: <tspan class="m" fill="var(--text)">${minus((s.value - s.plain).toExponential(1))}</tspan></text>`;
   return g;
 }

@@ -111,8 +111,8 @@ function cache(p: Strip, l: StripLayout, sx: Scale): string {
 
 function head(p: Strip, l: StripLayout, sx: Scale): string {
   const x = playX(p, l, sx), r = readSoFar(p.t, p.cur, p.past ? 1 : p.part), left = x > l.x1 - 250, ms = r.ns === null ? 'time not measured' : time(r.ns);
-  const y = l.rateY + l.rateH - 1;
-  return `<line x1="${f2(x)}" x2="${f2(x)}" y1="${l.rateY - 2}" y2="${l.cacheY + l.cacheH + 3}" stroke="var(--text)" stroke-width="1.5"/><path d="M${f2(x - 5)} ${l.rateY - 9}h10l-5 7z" fill="var(--text)"/><text x="${f2(left ? x - 8 : x + 8)}" y="${y}" class="m halo${left ? ' end' : ''}"><tspan class="b">${bytes(r.bytes)}</tspan><tspan class="s"> of ${bytes(p.t.bytes)}, ${ms}</tspan></text>`;
+  const y = l.rateY + l.rateH - 1, text = `${bytes(r.bytes)} of ${bytes(p.t.bytes)}, ${ms}`, tw = text.length * 7.3 + 8;
+  return `<line x1="${f2(x)}" x2="${f2(x)}" y1="${l.rateY - 2}" y2="${l.cacheY + l.cacheH + 3}" stroke="var(--text)" stroke-width="1.5"/><path d="M${f2(x - 5)} ${l.rateY - 9}h10l-5 7z" fill="var(--text)"/><rect x="${f2(left ? x - 8 - tw : x + 4)}" y="${y - 12}" width="${f2(tw)}" height="16" fill="var(--page)"/><text x="${f2(left ? x - 8 : x + 8)}" y="${y}" class="m halo${left ? ' end' : ''}"><tspan class="b">${bytes(r.bytes)}</tspan><tspan class="s"> of ${bytes(p.t.bytes)}, ${ms}</tspan></text>`;
 }
 
 /** One layer large: its tiles with name, shape and bytes. */
@@ -152,6 +152,6 @@ function large(p: Strip, l: StripLayout, x: Item, a: number, w: number): string 
 
 /** A read of the cache has no width on a tape of weights: a notch below it, where it happens. */
 function notch(p: Strip, l: StripLayout, x: Item, a: number): string {
-  const y = l.layerY + l.layerH + 2, mix = /mix$/.test(x.op), now = x.n === p.cur && !p.past, done = isDone(p, x.n) || now, xx = a + (mix ? 5 : -6);
+  const y = l.layerY + l.layerH + 2, mix = /mix$/.test(x.op), now = x.n === p.cur && !p.past, done = isDone(p, x.n) || now, xx = a + (mix ? 7 : -7);
   return `<g class="st" data-item="${x.n}"><title>${esc(`${mix ? 'values' : 'keys'} from the KV cache: ${count(Math.round(x.bytes))} bytes${x.ns >= 0 ? `, ${exactNs(x.ns)}` : ''}`)}</title><rect x="${f2(xx - 5)}" y="${y}" width="10" height="10" fill="${done ? 'var(--fam-K)' : 'var(--page)'}" stroke="${now ? 'var(--text)' : 'var(--fam-K)'}" stroke-width="${now ? 2 : 1}"/><text x="${f2(xx)}" y="${y + 8.5}" class="mid sign" fill="${done ? 'var(--page)' : 'var(--text)'}">${mix ? 'v' : 'k'}</text></g>`;
 }

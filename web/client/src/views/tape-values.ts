@@ -67,7 +67,7 @@ export class Values {
     const worked = weights && input && x.op !== 'embed' ? this.work(x, row, weights, input, span) : null;
     const blocks = Math.max(1, Math.ceil(x.cols / span)), blk = Math.min(blocks - 1, optNumber(s, 'blk', worked ? largest(worked.parts) : 0));
     const block = open ? this.weights.block(x.name, row, blk) : null, wt = Math.min((block?.values.length ?? span) - 1, optNumber(s, 'wt', 0));
-    return { x, label, row, blk, wt, level: levelOf(s), picture, url: picture ? this.paint(picture, seq) : '', block, input, output, worked, span, noFile, noValues: this.captured ? '' : 'not captured', sum: opt(s, 'sum') === '1', rowNote: note };
+    return { x, label, row, blk, wt, level: levelOf(s), picture, url: picture ? this.paint(picture, seq) : '', block, input, output, worked, span, noFile, noValues: this.captured ? '' : 'not captured', sum: opt(s, 'sum') === '1', rowNote: note, fast: !ask };
   }
 
   private work(x: Item, row: number, w: Float32Array, v: ArrayLike<number>, span: number): Worked {

@@ -48,7 +48,7 @@ export class Weights {
     try {
       const q = await json<Reply>('/api/weights'), mine = this.r.file.model.sha256;
       if (!mine) this.stand('the recording does not say which model file it was made with');
-      else if (q.model.sha256 !== mine) this.stand(`this server has ${q.model.file ?? 'another model'} open, not ${this.r.file.model.file ?? 'the model of the recording'} (their SHA-256 differ): only what the recording holds is shown`);
+      else if (q.model.sha256 !== mine) this.stand(`${q.model.file && q.model.file === this.r.file.model.file ? 'this server has another file of this name open' : `this server has ${q.model.file ?? 'another model'} open, not ${this.r.file.model.file ?? 'the model of the recording'}`} (SHA-256 ${(q.model.sha256 ?? 'not known').slice(0, 8)}, recorded with ${mine.slice(0, 8)}): only what the recording holds is shown`);
       else this.stand('');
     } catch (e) { this.stand((e as Error).message); }
   }
