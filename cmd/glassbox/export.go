@@ -42,25 +42,47 @@ func (c *exportCmd) Run() error {
 		}
 		return w.Flush()
 	}
-	part := c.Out + ".part"
-	f, err := os.Create(part)
-	if err != nil {
-		return fmt.Errorf("-o %s: %w", c.Out, err)
-	}
-	w := bufio.NewWriter(f)
-	err = write(w, rec)
-	for _, step := range []func() error{w.Flush, f.Sync, f.Close} {
-		if err == nil {
-			err = step()
+	if info, err := os.Stat(c.Out); err == nil {
+		if in, err := os.Stat(c.File); err == nil && os.SameFile(in, info) {
+			return &usageError{fmt.Sprintf("-o %s: wanted another file than the recording itself", c.Out)}
+		}
+		if !info.Mode().IsRegular() { // a device or a pipe is written to; a file must not take its place
+			if err := into(c.Out, os.O_WRONLY, write, rec); err != nil {
+				return fmt.Errorf("-o %s: %w", c.Out, err)
+			}
+			return nil
 		}
 	}
+	part := c.Out + ".new.part" // NAME.part may be the journal that is read
+	err = into(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, write, rec)
 	if err == nil {
 		err = os.Rename(part, c.Out)
 	}
 	if err != nil {
-		f.Close()
 		os.Remove(part)
 		return fmt.Errorf("-o %s: %w", c.Out, err)
 	}
 	return nil
+}
+
+// into writes a recording to a path and closes it; a regular file is on the disk then.
+func into(path string, flag int, write func(io.Writer, *file.Recording) error, rec *file.Recording) error {
+	f, err := os.OpenFile(path, flag, 0o666)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	if err := write(w, rec); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if flag&os.O_CREATE != 0 {
+		if err := f.Sync(); err != nil {
+			return err
+		}
+	}
+	return f.Close()
 }

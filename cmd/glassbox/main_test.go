@@ -389,6 +389,37 @@ func TestExportToOtherForms(t *testing.T) {
 	require.Equal(t, 2, code)
 }
 
+func TestExportDestroysNothing(t *testing.T) {
+	dir := t.TempDir()
+	gbx := filepath.Join(dir, "a.gbx")
+	_, stderr, code := output(t, "trace", "Hi", "--max-tokens", "1", "-o", gbx)
+	require.Zero(t, code, stderr)
+	raw, err := os.ReadFile(gbx)
+	require.NoError(t, err)
+	_, stderr, code = output(t, "export", gbx, "--to", "csv", "-o", gbx)
+	require.Equal(t, 2, code)
+	oneLine(t, "onto itself", stderr, "another file")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b.gbx.part"), raw, 0o644)) // stands for a journal
+	_, stderr, code = output(t, "export", filepath.Join(dir, "b.gbx.part"), "--to", "gbx", "-o", filepath.Join(dir, "b.gbx"))
+	require.Zero(t, code, stderr)
+	for _, name := range []string{"a.gbx", "b.gbx.part"} {
+		now, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err, name)
+		require.Equal(t, raw, now, name)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	full := filepath.Join(dir, "full") // a device's name, in a place where replacing it would do no harm
+	require.NoError(t, os.Symlink("/dev/full", full))
+	_, stderr, code = output(t, "export", gbx, "--to", "csv", "-o", full)
+	require.Equal(t, 1, code, "written to the device, which is full")
+	oneLine(t, "full", stderr, "no space left")
+	at, err := os.Readlink(full)
+	require.NoError(t, err, "still a link")
+	require.Equal(t, "/dev/full", at)
+}
+
 func TestModelWithoutATemplateServesCompletionsAndSaysSoForChat(t *testing.T) {
 	dir := t.TempDir()
 	model, tmpl := filepath.Join(dir, "tiny.gguf"), filepath.Join(dir, "chat.jinja")
