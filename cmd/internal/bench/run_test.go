@@ -107,7 +107,7 @@ func TestNegotiation(t *testing.T) {
 			var body map[string]any
 			raw := new(strings.Builder)
 			require.NoError(t, json.NewDecoder(teeReader(r, raw)).Decode(&body))
-			for _, field := range []string{"ignore_eos", "max_tokens"} {
+			for _, field := range []string{"temperature", "max_tokens"} {
 				if _, ok := body[field]; ok {
 					w.WriteHeader(http.StatusBadRequest)
 					text := "Unrecognized request argument: " + field
@@ -124,9 +124,9 @@ func TestNegotiation(t *testing.T) {
 	}))
 	defer h.Close()
 	r := measure(t, bench.Config{URL: h.URL, Concurrency: []int{1}, Requests: 1, NoPrefill: true})
-	require.Equal(t, []string{"ignore_eos"}, r.Server.Dropped)
+	require.Equal(t, []string{"temperature"}, r.Server.Dropped)
 	require.Contains(t, r.Server.Options, "max_completion_tokens")
-	require.Contains(t, r.Server.Options, "temperature", "what was not refused stays")
+	require.Contains(t, r.Server.Options, "ignore_eos", "what was not refused stays")
 }
 
 func TestHealthFlags(t *testing.T) {

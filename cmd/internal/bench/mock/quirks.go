@@ -55,6 +55,8 @@ func streamQuirks() []Script {
 		{Name: "empty-finish", Says: `SGLang, Ollama: finish_reason "" until the end`, Steps: join(words(4, 20*ms, 3*ms, func(int) string {
 			return sse(`{"choices":[{"index":0,"delta":{"role":null,"content":" a"},"finish_reason":""}]}`)
 		}), done("4")), Truth: plain},
+		{Name: "finish-then-none", Says: "a last chunk after the one with finish_reason, with none again", Steps: join(four, []Step{{Data: sse(finish(`"length"`)), Finish: true},
+			{Data: sse(finish(`""`))}, {Data: sse(finish("null"))}}, done("4")[1:]), Truth: plain},
 		{Name: "null-fields", Says: "SGLang: null role and content", Steps: join([]Step{{After: ms, Data: sse(delta(`"role":null,"content":null,"tool_calls":null,"reasoning_content":null`))}}, four, done("4")), Truth: plain},
 		{Name: "token-in-finish", Says: "vLLM: the last token rides in the chunk with finish_reason", Steps: join(words(3, 20*ms, 3*ms, say), []Step{{After: 3 * ms, Tokens: 1, Finish: true,
 			Data: sse(`{"choices":[{"index":0,"delta":{"content":" d"},"finish_reason":"length"}]}`)}}, done("4")[1:]), Truth: plain},
