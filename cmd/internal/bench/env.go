@@ -152,16 +152,15 @@ func startLag() *lagMeter {
 				return
 			case <-time.After(lagTick):
 			}
-			m.note(before, time.Now())
+			after := time.Now()
+			m.note(after.Sub(before), after.Round(0).Sub(before.Round(0))) // Round strips the monotonic reading
 		}
 	}()
 	return m
 }
 
-// note takes two readings of both clocks.
-func (m *lagMeter) note(before, after time.Time) {
-	mono := after.Sub(before)                   // monotonic
-	wall := after.Round(0).Sub(before.Round(0)) // Round strips the monotonic reading
+// note takes what passed on the monotonic and on the wall clock.
+func (m *lagMeter) note(mono, wall time.Duration) {
 	jump := (wall - mono).Abs().Seconds() * 1000
 	m.mu.Lock()
 	defer m.mu.Unlock()
