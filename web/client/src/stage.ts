@@ -122,9 +122,9 @@ export class Stage implements ViewContext {
     this.put('head', `${kind.id}/${where}`, this.$('.vhead'), () => this.head(kind.title, r, s));
     this.put('ctl', `${o.playing}/${o.speed}`, this.$('.s-ctl'), () => stripControls(o));
     this.put('end', `${o.byTime}/${o.owner}/${o.letters}`, this.$('.s-end'), () => stripEnd(o));
-    const plot = this.$('.s-plot');
-    this.put('plot', `${s.step}/${plot.clientWidth}/${plot.clientHeight}/${o.byTime}`, this.$('.s-plot svg'), () => stripPlot(r, s, plot.clientWidth, plot.clientHeight, o.byTime));
     this.mount(kind.id, r);
+    const plot = this.$('.s-plot'), bars = this.view?.strip?.(plot.clientWidth, plot.clientHeight, o.byTime) ?? null;
+    this.put('plot', bars ?? `${s.step}/${plot.clientWidth}/${plot.clientHeight}/${o.byTime}`, this.$('.s-plot svg'), () => bars ?? stripPlot(r, s, plot.clientWidth, plot.clientHeight, o.byTime));
     this.view?.update();
     const own = this.view?.card?.() ?? null;
     this.put('card', own ?? where, this.$('.card'), () => own ?? card(r, s));
@@ -244,8 +244,8 @@ export class Stage implements ViewContext {
       const scrub = (m: Event): void => {
         const q = plot.getBoundingClientRect(), x = (m as PointerEvent).clientX - q.left;
         const bars = [...plot.querySelectorAll('g[data-step]')], hit = bars.find((b) => { const r = b.querySelector('rect')!; return x < Number(r.getAttribute('x')) + Number(r.getAttribute('width')); }) ?? bars.at(-1);
-        const step = hit?.getAttribute('data-step');
-        if (step) this.set({ ...this.state, step, source: 0, sel: '' });
+        const step = hit?.getAttribute('data-step'), layer = hit?.getAttribute('data-layer');
+        if (step) this.set({ ...this.state, step, layer: layer ? Number(layer) : this.state.layer, source: 0, sel: '' });
       };
       scrub(e);
       plot.addEventListener('pointermove', scrub);

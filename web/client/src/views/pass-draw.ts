@@ -133,11 +133,15 @@ function station(o: OpRow, x: number, yy: number, z: 'done' | 'now' | 'coming'):
 /** One bar a layer, against the slowest one; what is above three medians is cut off there and drawn with a gap. */
 function layerBars(o: OpRow, { layers: x, layersW: w }: PassLayout['c'], yy: number, rh: number, layer: number): string {
   const n = o.layers.length, known = o.layers.filter((v) => v !== null), most = Math.max(1, ...known), max = Math.min(most, 3 * (spreadOf(known)?.median ?? most)), pitch = w / Math.max(1, n), base = yy + (rh - 7) / 2;
-  return o.layers.map((v, l) => {
-    if (v === null) return '';
-    const h = Math.max(1, Math.min(1, v / max) * (rh - 7)), cut = v > max ? `<path d="M${(x + l * pitch - 1).toFixed(2)} ${(base - h + 4).toFixed(2)}h${(pitch + 2).toFixed(2)}" stroke="var(--page)"/>` : '';
-    return `<rect x="${(x + l * pitch).toFixed(2)}" y="${(base - h).toFixed(2)}" width="${Math.max(0.5, pitch - (pitch > 2.5 ? 1 : 0)).toFixed(2)}" height="${h.toFixed(2)}" fill="${l === layer ? 'var(--text)' : 'var(--rule-2)'}"/>${cut}`;
-  }).join('');
+  const bw = Math.max(0.5, pitch - (pitch > 2.5 ? 1 : 0));
+  let rest = '', mine = '', gaps = '';
+  o.layers.forEach((v, l) => { // one path for all: hundreds of elements would cost the frame
+    if (v === null) return;
+    const h = Math.max(1, Math.min(1, v / max) * (rh - 7)), at = x + l * pitch, d = `M${at.toFixed(1)} ${base.toFixed(1)}v${(-h).toFixed(1)}h${bw.toFixed(1)}v${h.toFixed(1)}z`;
+    if (l === layer) mine += d; else rest += d;
+    if (v > max) gaps += `M${(at - 1).toFixed(1)} ${(base - h + 4).toFixed(1)}h${(pitch + 2).toFixed(1)}`;
+  });
+  return `<path d="${rest}" fill="var(--rule-2)"/><path d="${mine}" fill="var(--text)"/>${gaps ? `<path d="${gaps}" stroke="var(--page)"/>` : ''}`;
 }
 
 /** bar of this pass, with the spread over passes like it as a line. What lies right of the plot ends in an arrow. */

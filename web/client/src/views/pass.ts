@@ -9,6 +9,7 @@ import { adoptCss } from './attention-state';
 import { gbs, gflops, kernelsOf, opSteps, passModel, type PassModel, type Scope } from './pass-data';
 import { drawPass } from './pass-draw';
 import { roofOf } from './pass-roof';
+import { familyStrip } from './pass-strip';
 import type { Table, View, ViewContext, ViewKind } from './view';
 
 export const passView: ViewKind = {
@@ -113,6 +114,11 @@ class PassView implements View {
     if (!m || !o || o.ns === null) { this.ctx.say('There is no value under the playhead.'); return; }
     const text = `${o.id}, pass ${m.pass.index}, ${scopeOf(s) === 'all' ? 'all layers' : `layer ${s.layer}`}: ${o.ns} ns, ${o.bytes} bytes, ${o.flops} flops`;
     try { await navigator.clipboard.writeText(text); this.ctx.say(`In the clipboard: ${text}`); } catch { this.ctx.say(text); }
+  }
+
+  strip(w: number, h: number, byTime: boolean): string | null {
+    const { recording: r, state: s } = this.ctx, m = this.model;
+    return m && familyStrip(m.rows.map((o) => ({ step: o.id, layer: -1, label: o.label, family: o.family, ns: o.ns ?? -1, size: o.ns ?? 0 })), rowUnder(r, s), w, h, byTime);
   }
 
   owner(): string | null {

@@ -8,6 +8,7 @@ import { opt, withOpt } from './attention-opts';
 import { adoptCss, canRecord, hostOf, missingState, stateButtons } from './attention-state';
 import { otherKind } from './pass';
 import { roofOf } from './pass-roof';
+import { familyStrip } from './pass-strip';
 import { opSteps } from './pass-data';
 import { tapeCard, tapeTable } from './tape-card';
 import { beatFrom, spotOf, tapeOf, type Item, type Spot, type Tape } from './tape-data';
@@ -49,7 +50,9 @@ class TapeView implements View {
     body.append(this.bar, this.svgEl, this.miss);
     const host = hostOf(body), again = (): void => { if (!this.dead) ctx.draw(); };
     this.values = new Values(ctx.recording, host.getAttribute('src'), again);
-    void canRecord(host).then((can) => { this.can = can; return this.values.weights.open(can); });
+    // weights come from the server that the recording comes from; on a page of ours it can be recorded again as well
+    const served = /^https?:$/.test(location.protocol) && (host.hasAttribute('page') || /^\/?api\//.test(host.getAttribute('src') ?? ''));
+    void canRecord(host).then((can) => { this.can = can; return this.values.weights.open(served); });
     this.svgEl.addEventListener('click', (e) => this.clicked(e));
     this.bar.addEventListener('click', (e) => { const q = (e.target as Element).closest('[data-do]')?.getAttribute('data-do'); if (q) this.command(q); });
   }
@@ -202,6 +205,12 @@ class TapeView implements View {
     if (!d || !x) return;
     const text = d.level === 'weight' && d.block ? tip(d, d.wt) : d.level === 'block' && d.block ? `${x.name} row ${d.row} block ${d.blk}: ${d.block.values.join(' ')}` : d.level === 'row' && d.output ? `${x.name} out[${d.row}] = ${d.output[d.row]}` : `${x.name || x.op}: ${x.bytes} bytes, ${x.ns} ns`;
     try { await navigator.clipboard.writeText(text); this.ctx.say(`In the clipboard: ${text.slice(0, 90)}`); } catch { this.ctx.say(text.slice(0, 160)); }
+  }
+
+  strip(w: number, h: number, byTime: boolean): string | null {
+    const t = this.tape, r = this.ctx.recording;
+    if (!t || !t.items.length) return null;
+    return familyStrip(t.items.map((x) => ({ step: r.steps[x.step]?.id ?? x.op, layer: x.layer, label: this.label(x), family: x.family, ns: x.ns, size: x.bytes })), this.spot(t).cur, w, h, byTime);
   }
 
   owner(): string | null { const l = levelOf(this.ctx.state); return l === 'matrix' ? 'matrices' : `${l}s`; }

@@ -30,6 +30,8 @@ export interface View {
   card?(): string | null;
   /** the next beat of play where the view has its own; undefined leaves it to the walk, null is the end */
   beat?(d: 1 | -1, speed: number): Beat | null | undefined;
+  /** the strip below the stage where the view has its own, as SVG; groups carry data-step and, where it matters, data-layer. null: the steps */
+  strip?(w: number, h: number, byTime: boolean): string | null;
   /** who owns the arrows, when it is not the walk */
   owner?(): string | null;
   /** the same content as a table: for readers, exports and print */
