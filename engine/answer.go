@@ -10,6 +10,7 @@ import (
 	"glassbox/engine/capture"
 	"glassbox/engine/sample"
 	"glassbox/engine/sched"
+	"glassbox/engine/stops"
 	"glassbox/engine/token"
 	"glassbox/trace"
 )
@@ -30,6 +31,15 @@ type answer struct {
 	raw       []float32 // copy of the logits, where log-probabilities are asked for
 	capture   *capture.Session
 	free      func() // gives the captures' share of memory back; nil without a session
+	stops     *stops.Session
+}
+
+// release gives back what the request held of its own.
+func (a *answer) release() {
+	if a.free != nil {
+		a.free()
+	}
+	a.stops.Close()
 }
 
 // deliver takes the logits of the sequence's last token through the sampler and onto the stream. A sequence whose answer
@@ -168,9 +178,7 @@ func (e *Engine) emit(a *answer, ev Event, w *trace.Writer) {
 
 // finish ends the stream. The recording is ended by whoever serves the request, after the last byte is sent.
 func (a *answer) finish(ev Event) {
-	if a.free != nil {
-		a.free()
-	}
+	a.release()
 	a.req.Trace.Update(func(f *trace.Facts) {
 		f.Finish = ev.Finish
 		if ev.Err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"glassbox/engine/backend"
 	"glassbox/engine/backend/cpu"
@@ -22,6 +23,7 @@ import (
 	"glassbox/engine/kv"
 	"glassbox/engine/model"
 	"glassbox/engine/sched"
+	"glassbox/engine/stops"
 	"glassbox/engine/token"
 )
 
@@ -36,6 +38,8 @@ type Options struct {
 	KVTokens int    // positions the KV cache holds in all; default one full context, or 2048 a slot if that is more
 	Budget   int    // most tokens of a pass; default 512
 	Captures int64  // bytes that the captures of a request may take; default capture.Limit
+
+	StopLimit time.Duration // how long the engine may stand still at a request's stop; default stops.DefaultLimit
 }
 
 // backends by name. A backend is one line here.
@@ -55,6 +59,7 @@ type Engine struct {
 	pool  *kv.Pool
 	sched *sched.Scheduler
 	run   *exec.Runner
+	stops *stops.Desk
 
 	submit chan *answer
 	gate   sync.RWMutex // held by those who submit; the loop shuts it before it takes in what is left
@@ -78,6 +83,7 @@ type stats struct {
 // Stats is a reading of the engine's counters.
 type Stats struct {
 	Running, Waiting                                     int // requests now
+	Paused                                               bool
 	Slots, Pages, FreePages                              int
 	Requests, Failed, Passes, PromptTokens, OutputTokens int64 // since the engine was opened
 }
@@ -118,6 +124,7 @@ func Open(f *gguf.File, o Options) (*Engine, error) {
 	e.sched = sched.New(sched.Config{Slots: o.Slots, Queue: o.Queue, Budget: o.Budget, BusyChunk: max(o.Budget/4, 1),
 		Heads: m.Config.Heads, MaxScores: maxScores}, e.pool)
 	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.stops = stops.NewDesk(o.StopLimit, e.ctx.Done())
 	e.stats.freePages.Store(int64(bo.Pages))
 	go e.loop()
 	return e, nil
@@ -195,7 +202,8 @@ func (e *Engine) Options() Options { return e.o }
 // Stats reads the counters.
 func (e *Engine) Stats() Stats {
 	s := &e.stats
-	return Stats{Running: int(s.running.Load()), Waiting: int(s.waiting.Load()), Slots: e.o.Slots, Pages: e.pool.Total(),
+	at, _ := e.stops.State()
+	return Stats{Running: int(s.running.Load()), Waiting: int(s.waiting.Load()) + len(e.submit), Paused: at.Paused, Slots: e.o.Slots, Pages: e.pool.Total(),
 		FreePages: int(s.freePages.Load()), Requests: s.requests.Load(), Failed: s.failed.Load(), Passes: s.passes.Load(),
 		PromptTokens: s.promptTokens.Load(), OutputTokens: s.outputTokens.Load()}
 }

@@ -56,6 +56,12 @@ func (e *Engine) take(a *answer) {
 	q := a.seq.Trace.BeginAt(trace.StepQueue, a.submitted)
 	q.Set("in", "a sequence on the loop's channel")
 	q.Set("out", "seen by the loop between two passes")
+	if q.On() {
+		if held := e.stops.Held(a.submitted, now); held > 0 {
+			q.Set("paused_ns", held)
+			q.Set("out", fmt.Sprintf("seen by the loop between two passes; for %.3g s the engine stood still at another request's stop", float64(held)/1e9))
+		}
+	}
 	q.EndAt(now)
 	m := a.seq.Trace.Begin(trace.StepDrain)
 	e.stats.requests.Add(1)
@@ -135,6 +141,6 @@ func guard(what string, f func() error) (err error) {
 func (e *Engine) count() {
 	running, waiting := e.sched.Counts()
 	e.stats.running.Store(int64(running))
-	e.stats.waiting.Store(int64(waiting + len(e.submit)))
+	e.stats.waiting.Store(int64(waiting))
 	e.stats.freePages.Store(int64(e.pool.Free()))
 }

@@ -8,6 +8,7 @@ import (
 	"glassbox/engine/capture"
 	"glassbox/engine/sample"
 	"glassbox/engine/sched"
+	"glassbox/engine/stops"
 	"glassbox/trace"
 )
 
@@ -21,6 +22,7 @@ type Request struct {
 	Logprobs  int              // -1 = none; else log-probabilities of the token and of this many likeliest
 	IgnoreEOS bool             // go on past the end-of-turn token, for benchmarks
 	Ablate    capture.Ablation // parts of the model that are switched off for this request
+	Stops     []stops.Point    // where the engine stands still, for Engine.Stops to look and change; one request at a time
 	Trace     *trace.Recorder  // what is captured is in its Capture; the arrays are attached to it before the stream ends
 }
 
@@ -105,8 +107,8 @@ func (s *Stream) Usage() Usage {
 }
 
 // Submit checks a request and hands it to the loop. When ctx ends, the request is dropped wherever it is. Errors:
-// *ContextError, *TokenError, *sample.ParamError, *capture.SizeError, ErrCapturesFull, ErrQueueFull,
-// ErrClosed.
+// *ContextError, *TokenError, *sample.ParamError, *capture.SizeError, *stops.PointError, *stops.BusyError,
+// ErrCapturesFull, ErrQueueFull, ErrClosed.
 func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) {
 	w := r.Trace.Writer(trace.LaneHTTP)
 	if err := e.fit(&r, w); err != nil {
@@ -117,9 +119,7 @@ func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) {
 		return nil, err
 	}
 	if err := e.enqueue(a, w); err != nil {
-		if a.free != nil {
-			a.free()
-		}
+		a.release()
 		return nil, err
 	}
 	return a.stream, nil
@@ -168,7 +168,11 @@ func (e *Engine) sequence(ctx context.Context, r Request, w *trace.Writer) (*ans
 	a.sampler = sample.New(r.Sampling, ids)
 	a.detok = e.tok.NewDetokenizer(detokOptions)
 	a.stop = newStopMatcher(r.Stop)
+	if err := e.stopping(a); err != nil {
+		return nil, err
+	}
 	if err := e.session(a); err != nil {
+		a.release()
 		return nil, err
 	}
 	if m.On() {

@@ -24,6 +24,7 @@ type Pass struct {
 	Start    int64 // ns, clock of Now
 	Dur      int64 // ns
 	Capture  int64 // ns of Dur between the ops in which values were copied out or changed, for any request of the pass
+	Paused   int64 // ns of Dur between the ops in which the engine stood still at a breakpoint, of any request of the pass
 }
 
 // OpTime is the measured run of one op of a pass: from the moment the workers enter it to the moment the last of them is

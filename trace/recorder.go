@@ -61,6 +61,8 @@ type Facts struct {
 	Finish      string // "stop", "length", "cancelled", "error"
 	Err         string
 	CaptureNs   int64 // ns after the last token in which captured rows were worked on, before the answer's end was told
+	Halts       []Halt
+	Edits       []Edit
 	Done        bool
 }
 

@@ -11,6 +11,7 @@ import (
 	"glassbox/engine/capture"
 	"glassbox/engine/graph"
 	"glassbox/engine/sched"
+	"glassbox/engine/stops"
 	"glassbox/trace"
 )
 
@@ -22,14 +23,27 @@ type Runner struct {
 	ops   trace.PassOps
 	marks []trace.Mark // open spans of the traced sequences, scratch
 
-	taps  []tap // of the sequences whose values are looked at
-	tapNs int64 // spent on that in the pass
-	tapFn func(n *graph.Node, row func(graph.Buf, int) []float32)
+	taps   []tap // of the sequences whose values are looked at
+	halts  []halt
+	tapNs  int64 // spent on that in the pass
+	paused int64 // ns of the pass in which a request stood still
+	tapFn  func(n *graph.Node, row func(graph.Buf, int) []float32)
 }
 
 // Captured is an owner of a sequence whose values may be looked at or changed while a pass runs.
 type Captured interface {
 	Capture() *capture.Session // nil: not this one
+}
+
+// Stopped is an owner of a sequence that may stand still while a pass runs.
+type Stopped interface {
+	Stops() *stops.Session // nil: not this one
+}
+
+// halt is a sequence that may stand still in the pass.
+type halt struct {
+	s  *stops.Session
+	at capture.Rows
 }
 
 // tap is where a session's rows are.
@@ -70,7 +84,7 @@ func (r *Runner) Head(x [][]float32, out func(i int, logits []float32)) error {
 
 // look finds the sequences that something is captured of, or changed in. Without any, no op of the pass is tapped.
 func (r *Runner) look(items []sched.Item) {
-	r.taps, r.tapNs, r.batch.Tap = r.taps[:0], 0, nil
+	r.taps, r.halts, r.tapNs, r.paused, r.batch.Tap = r.taps[:0], r.halts[:0], 0, 0, nil
 	first, out := 0, 0
 	for _, it := range items {
 		at := capture.Rows{First: first, From: it.From, N: it.N, Out: -1}
@@ -85,12 +99,24 @@ func (r *Runner) look(items []sched.Item) {
 				r.taps, r.batch.Tap = append(r.taps, tap{s, at}), r.tapFn
 			}
 		}
+		if o, ok := it.Seq.Owner.(Stopped); ok {
+			if s := o.Stops(); s != nil && s.Begin(it.Seq.Passes, at) {
+				r.halts, r.batch.Tap = append(r.halts, halt{s, at}), r.tapFn
+			}
+		}
 	}
 }
 
-// node is called after each op, with the workers at rest.
+// node is called after each op, with the workers at rest. What is changed at a stop is there for the captures.
 func (r *Runner) node(n *graph.Node, row func(graph.Buf, int) []float32) {
 	start := trace.Now()
+	for _, h := range r.halts {
+		before := h.s.Paused()
+		h.s.Node(n, row, h.at)
+		stood := h.s.Paused() - before
+		r.paused += stood
+		start += stood
+	}
 	for _, t := range r.taps {
 		t.s.Node(n, row, t.at)
 	}
@@ -135,7 +161,7 @@ func (r *Runner) timed(items []sched.Item) error {
 	end := trace.Now()
 	pass := trace.Pass{Batch: len(r.batch.Tokens), Requests: len(items), Start: start}
 	first, last := r.ops.Ops[0], r.ops.Ops[len(r.ops.Ops)-1]
-	pass.Dur, pass.Capture = last.Start+last.Dur-start, r.tapNs
+	pass.Dur, pass.Capture, pass.Paused = last.Start+last.Dur-start, r.tapNs, r.paused
 	for _, it := range items {
 		w := it.Seq.Trace
 		if !w.On() {

@@ -157,7 +157,7 @@ func (b *Builder) span(s *trace.Span) {
 
 // pass takes in a pass and its ops. An op's id is KIND/PASS/L17/STEP, and KIND/PASS/STEP outside the layers.
 func (b *Builder) pass(p *trace.PassOps) {
-	pass := Pass{Index: p.Index, Kind: p.Kind.String(), Tokens: p.Tokens, BatchTokens: p.Batch, Requests: p.Requests, CaptureNs: p.Capture}
+	pass := Pass{Index: p.Index, Kind: p.Kind.String(), Tokens: p.Tokens, BatchTokens: p.Batch, Requests: p.Requests, CaptureNs: p.Capture, PausedNs: p.Paused}
 	at := Span{}
 	b.place(&at, p.Start, p.Dur)
 	pass.StartNs, pass.DurNs = at.StartNs, at.DurNs
@@ -267,6 +267,7 @@ func (b *Builder) Request() Request {
 	if id := traceIDOf(f.TraceParent); id != "" {
 		r.TraceID = id
 	}
+	b.stops(&r, &f)
 	if len(f.Messages) > 0 {
 		r.Messages = wholeJSON(f.Messages)
 	}

@@ -45,7 +45,7 @@ func TestBuilderGivesPathsTimesAndFacts(t *testing.T) {
 	require.Equal(t, Attrs{"in": "18 bytes"}, find(t, rec, "receive/decode_json").Attrs)
 	require.Equal(t, "receive/validate", find(t, rec, "receive/decode_json").Parent)
 	require.Empty(t, find(t, rec, "receive/validate").Parent)
-	require.Equal(t, []Pass{{0, "prefill", 3, 4, 2, 10 * ms, 5 * ms, 0}, {1, "decode", 1, 2, 2, 20 * ms, 5 * ms, 0}, {2, "decode", 1, 2, 2, 30 * ms, 5 * ms, 0}}, rec.Passes)
+	require.Equal(t, []Pass{{0, "prefill", 3, 4, 2, 10 * ms, 5 * ms, 0, 0}, {1, "decode", 1, 2, 2, 20 * ms, 5 * ms, 0, 0}, {2, "decode", 1, 2, 2, 30 * ms, 5 * ms, 0, 0}}, rec.Passes)
 }
 
 func TestWhatLiesBeforeTheFirstByteIsCutAndSaid(t *testing.T) {

@@ -84,6 +84,7 @@ func linkParents(spans []Span) {
 //	e2e_ns                latest end of a span on the HTTP lane; without one, of any span. Not of a partial recording
 //	prefill_tokens_per_s  tokens of the prefill passes / sum of their durations
 //	queue_ns              sum of the queue spans
+//	paused_ns             sum of the passes' paused_ns
 func Measure(rec *Recording) Numbers {
 	out := rec.Request.OutputTokens
 	n := Numbers{PromptTokens: len(rec.Request.PromptTokens), OutputTokens: len(out)}
@@ -123,6 +124,7 @@ func Measure(rec *Recording) Numbers {
 	}
 	var tokens, dur int64
 	for _, p := range rec.Passes {
+		n.PausedNs += p.PausedNs
 		if p.Kind == trace.Prefill.String() {
 			tokens += int64(p.Tokens)
 			dur += p.DurNs

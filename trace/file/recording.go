@@ -146,6 +146,8 @@ type Request struct {
 	FinishReason string          `json:"finish_reason"`
 	Error        string          `json:"error,omitempty"`
 	CaptureNs    int64           `json:"capture_ns,omitempty"` // after the last token: captured rows were read with the head
+	Stops        []Halt          `json:"stops,omitempty"`      // where the engine stood still at a breakpoint of this request
+	Edits        []Edit          `json:"edits,omitempty"`      // what was changed there, in order
 }
 
 // Token is a token of the prompt or of the answer.
@@ -179,6 +181,7 @@ type Numbers struct {
 	DecodeTokensPerS   float64 `json:"decode_tokens_per_s,omitempty"`
 	QueueNs            int64   `json:"queue_ns,omitempty"`
 	FirstTokenSampleNs int64   `json:"first_token_ns,omitempty"` // first byte to first token sampled
+	PausedNs           int64   `json:"paused_ns,omitempty"`      // in the passes of this request, at breakpoints
 }
 
 // Dropped counts the spans that could not be kept.
@@ -216,6 +219,7 @@ type Pass struct {
 	StartNs     int64  `json:"start_ns"`
 	DurNs       int64  `json:"dur_ns"`
 	CaptureNs   int64  `json:"capture_ns,omitempty"` // of DurNs: values were copied out or changed, between the ops
+	PausedNs    int64  `json:"paused_ns,omitempty"`  // of DurNs: the engine stood still at a breakpoint, of any request of the pass
 }
 
 // Step is a stop of the walk over this recording: a step page laid over the spans that ran.

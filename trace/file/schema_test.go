@@ -32,6 +32,9 @@ func full(t *testing.T) *Recording {
 	rec.Model.HeadDim, rec.Model.FFN, rec.Model.Context = 2, 3, 4
 	rec.Model.Tensors = []ModelTensor{{"attn_q", 0, "blk.0.attn_q.weight", "Q4_1", 2, 3, 20}}
 	rec.Device.Driver = "none"
+	rec.Request.Stops = []Halt{{"attn_mix", 1, 2, 0, 3, 4, "limit"}}
+	rec.Request.Edits = []Edit{{"lm_head", -1, 2, 0, "logits", 3, 1, "scale", 2.5, Floats{1}, Floats{2.5}, 5}}
+	rec.Passes[0].PausedNs, rec.Numbers.PausedNs = 4, 4
 	spread := Spread{1, 2, 3, 15, "fma"}
 	rec.Device.Roof = &Roof{"AMD EPYC", 2, "avx2", "2026-01-02T03:04:05Z", []ReadRoof{{1 << 20, spread}}, spread, spread}
 	rec.Untraced = &Untraced{DecodeTokensPerS: 120}
