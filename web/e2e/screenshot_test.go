@@ -17,7 +17,7 @@ import (
 // Pictures of every page in every size and theme, to be looked at, in out/screenshots. What can be told without eyes is
 // tested: nothing is wider than the window, and nothing is said on the console.
 func TestPicturesOfThePages(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	chromium := browser.Start(t)
 	dir := filepath.Join("..", "..", "out", "screenshots")
 	require.NoError(t, os.MkdirAll(dir, 0o755))

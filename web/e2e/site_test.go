@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,15 +20,20 @@ import (
 	"glassbox/web/e2e/browser"
 )
 
+// suite holds the server that all tests share: each has a browser of its own, and so its own settings.
+var suite = &browser.Program{Name: "e2e"}
+
+var server = sync.OnceValue(func() string { return browser.StartServer(suite) })
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	browser.Forget()
+	suite.End()
 	os.Exit(code)
 }
 
 // A prompt is typed, and its request is watched while it runs: what is drawn only grows, and ends as the recording.
 func TestTypedPromptIsWatchedLive(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	p := browser.Open(t, browser.Start(t), base, browser.Desk, "light")
 	p.GoTo("/")
 	p.Until(browser.HeroReady)
@@ -98,7 +104,7 @@ func watch(t *testing.T, p *browser.Tab) seen {
 
 // A link to a running request, opened after it began, shows all of it in the end.
 func TestLateWatcher(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	body := `{"messages":[{"role":"user","content":"Tell a long story."}],"max_tokens":200,"temperature":0,"stream":true,"glassbox":{"trace":true}}`
 	resp, err := http.Post(base+"/v1/chat/completions", "application/json", strings.NewReader(body))
 	require.NoError(t, err)
@@ -114,7 +120,7 @@ func TestLateWatcher(t *testing.T) {
 }
 
 func TestFirstPageStepsOnTheFirstKey(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	rec := fetch(t, base, sky)
 	p := browser.Open(t, browser.Start(t), base, browser.Desk, "light")
 	p.GoTo("/")
@@ -136,7 +142,7 @@ func TestFirstPageStepsOnTheFirstKey(t *testing.T) {
 
 // Cards lead where they say.
 func TestCardsOfTheFirstPage(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	p := browser.Open(t, browser.Start(t), base, browser.Desk, "dark")
 	p.GoTo("/")
 	p.Until(browser.HeroReady)
@@ -157,7 +163,7 @@ func TestCardsOfTheFirstPage(t *testing.T) {
 }
 
 func TestThemeIsKept(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	p := browser.Open(t, browser.Start(t), base, browser.Desk, "light")
 	const colour = `getComputedStyle(document.body).backgroundColor`
 	p.GoTo("/docs/keys")
@@ -178,7 +184,7 @@ func TestThemeIsKept(t *testing.T) {
 }
 
 func TestKeysInTheDocumentation(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	p := browser.Open(t, browser.Start(t), base, browser.Desk, "light")
 	p.GoTo("/docs/keys")
 	rows := browser.Eval[int](p, `document.querySelectorAll('[data-keys] tbody tr').length`)
@@ -189,7 +195,7 @@ func TestKeysInTheDocumentation(t *testing.T) {
 
 // Without scripts the walk can still be read, and the pages say how.
 func TestWithoutScripts(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	rec := fetch(t, base, sky)
 	p := browser.Open(t, browser.Start(t), base, browser.Desk, "light")
 	browser.Call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
@@ -206,7 +212,7 @@ func TestWithoutScripts(t *testing.T) {
 
 // The one-file form opens from disk, walks, and asks nobody for anything.
 func TestOneFileOpensFromDisk(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	rec := fetch(t, base, sky)
 	resp, err := http.Get(base + "/api/traces/" + sky + ".html")
 	require.NoError(t, err)
@@ -231,7 +237,7 @@ func TestOneFileOpensFromDisk(t *testing.T) {
 
 // A page elsewhere may frame /embed/ and nothing else.
 func TestEmbedInAnotherPage(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `<!doctype html><title>docs</title><link rel="icon" href="data:,"><iframe width="1000" height="600" src="%s%s"></iframe>`, base, r.URL.Path)
 	}))

@@ -60,7 +60,7 @@ func step(p *browser.Tab) string {
 
 // The whole walk with one key, and each of its places again by a click on the map and by a link: all three are the same.
 func TestKeyClickAndLinkLeadToTheSamePlace(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	rec := fetch(t, base, sky)
 	require.Greater(t, len(rec.Walk), 50)
 	chromium := browser.Start(t)
@@ -104,7 +104,7 @@ func clickOn(p *browser.Tab, selector string) {
 }
 
 func TestKeysOfTheWalk(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	rec := fetch(t, base, sky)
 	p := browser.Open(t, browser.Start(t), base, browser.Laptop, "dark")
 	p.GoTo("/trace/" + sky)
@@ -184,7 +184,7 @@ func TestKeysOfTheWalk(t *testing.T) {
 }
 
 func TestHelpSheetAndPalette(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	p := browser.Open(t, browser.Start(t), base, browser.Desk, "light")
 	p.GoTo("/trace/" + sky)
 	p.Until(browser.TracerReady)
@@ -212,7 +212,7 @@ func TestHelpSheetAndPalette(t *testing.T) {
 }
 
 func TestBackAndForward(t *testing.T) {
-	base := browser.StartServer(t)
+	base := server()
 	rec := fetch(t, base, sky)
 	p := browser.Open(t, browser.Start(t), base, browser.Desk, "light")
 	p.GoTo("/trace/" + sky)

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"glassbox/web/e2e/browser"
+	"glassbox/web/e2e/manyheads"
 )
 
 // row is one measurement: the median and the worst of its values, against a bound on the one it is about.
@@ -42,9 +44,9 @@ func main() {
 	asJSON := flag.Bool("json", false, "print JSON")
 	runs := flag.Int("runs", 7, "how often each page is opened")
 	flag.Parse()
-	t := &program{}
+	t := &browser.Program{Name: "bench-web"}
 	rows := measure(t, max(*runs, 1))
-	t.end()
+	t.End()
 	if *asJSON {
 		_ = json.NewEncoder(os.Stdout).Encode(rows) // stdout is all there is to tell
 	} else {
@@ -74,7 +76,7 @@ const sky = "/trace/why-is-the-sky-blue"
 // painted resolves with the time since navigation began when what a script waits for is there and the frame after it is out.
 const painted = `new Promise(done => { const look = () => (%s) ? requestAnimationFrame(() => setTimeout(() => done(performance.now()))) : setTimeout(look, 2); look(); })`
 
-func measure(t *program, runs int) []row {
+func measure(t *browser.Program, runs int) []row {
 	begun := time.Now()
 	base := browser.StartServer(t)
 	first := browser.Get(t, base+"/")
@@ -100,7 +102,34 @@ func measure(t *program, runs int) []row {
 	rows = append(rows, rowOf("key to pixels, whole walk by Right, view Request", "ms", 50, keys(p, kb.ArrowRight, 61)))
 	p.Press("6")
 	p.Until(`document.querySelector('glassbox-tracer').state.view === 'timeline'`)
-	return append(rows, rowOf("key to pixels, whole walk by Left, view Timeline", "ms", 50, keys(p, kb.ArrowLeft, 61)))
+	rows = append(rows, rowOf("key to pixels, whole walk by Left, view Timeline", "ms", 50, keys(p, kb.ArrowLeft, 61)))
+	p.Close()
+	return append(rows, heads(t, chromium, runs)...)
+}
+
+// heads measures the Attention view with 1,024 heads of 41 x 41: from the weights' arrival to the first drawing of them,
+// and from a key in the grid, where every move shows another head, to pixels.
+func heads(t *browser.Program, chromium context.Context, runs int) []row {
+	dir := t.TempDir()
+	if err := manyheads.Write(dir); err != nil {
+		t.Errorf("%v", err)
+		t.FailNow()
+	}
+	base := browser.StartServer(t, "--traces", dir)
+	const at = "/trace/" + manyheads.Name + "?view=attention&layer=5&head=3"
+	drawn := `document.querySelector('glassbox-tracer')?.shadowRoot?.querySelector('.vw-room svg .big')`
+	var first []float64
+	for range runs {
+		p := browser.Open(t, chromium, base, browser.Desk, "light")
+		p.GoTo(at)
+		p.Until(drawn)
+		first = append(first, browser.Eval[float64](p, `performance.getEntriesByName('glassbox-attention-paint')[0].startTime - performance.getEntriesByName('glassbox-attention-data')[0].startTime`))
+		p.Close()
+	}
+	p := browser.Open(t, chromium, base, browser.Desk, "light")
+	p.GoTo(at)
+	p.Until(drawn)
+	return []row{rowOf("1,024 heads: weights to their first drawing", "ms", 300, first), rowOf("1,024 heads: key to pixels, another head each time", "ms", 50, keys(p, kb.ArrowDown+kb.ArrowRight, 24))}
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
@@ -116,59 +145,16 @@ func scripts(by map[string]float64) float64 {
 	return sum
 }
 
-// keys presses a key n times and returns, for each, the ms from the browser's time of the key event to the frame after the
+// keys presses a key, or several in turn, n times and returns, for each, the ms from the browser's time of the key event to the frame after the
 // playhead moved.
 func keys(p *browser.Tab, key string, n int) []float64 {
 	browser.Eval[any](p, `removeEventListener('keydown', globalThis.onKey, true); globalThis.keyTimes = []; globalThis.onKey = e => { const t = e.timeStamp;
 		requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = () => keyTimes.push(performance.now() - t); c.port2.postMessage(0); }); };
 		addEventListener('keydown', onKey, true); 0`)
+	each := []rune(key)
 	for i := range n {
-		p.Press(key)
+		p.Press(string(each[i%len(each)]))
 		p.Until(fmt.Sprintf(`keyTimes.length > %d`, i))
 	}
 	return browser.Eval[[]float64](p, `keyTimes`)
-}
-
-// program stands in for a test: it ends the process at the first failure.
-type program struct {
-	cleanups []func()
-	dirs     []string
-}
-
-// Helper does nothing here.
-func (p *program) Helper() {}
-
-// Errorf prints the failure.
-func (p *program) Errorf(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "bench-web: "+format+"\n", args...)
-}
-
-// FailNow ends the program.
-func (p *program) FailNow() {
-	p.end()
-	os.Exit(1)
-}
-
-// Cleanup keeps f for the end.
-func (p *program) Cleanup(f func()) { p.cleanups = append(p.cleanups, f) }
-
-// TempDir makes a folder that the end removes.
-func (p *program) TempDir() string {
-	dir, err := os.MkdirTemp("", "bench-web")
-	if err != nil {
-		p.Errorf("%v", err)
-		p.FailNow()
-	}
-	p.dirs = append(p.dirs, dir)
-	return dir
-}
-
-func (p *program) end() {
-	for _, f := range slices.Backward(p.cleanups) {
-		f()
-	}
-	for _, dir := range p.dirs {
-		_ = os.RemoveAll(dir)
-	}
-	browser.Forget()
 }

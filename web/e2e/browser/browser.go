@@ -70,13 +70,6 @@ func binary() (string, error) {
 	return bin, binErr
 }
 
-// Forget removes a binary that was built here. Call it last.
-func Forget() {
-	if os.Getenv("GLASSBOX_BIN") == "" && bin != "" {
-		os.RemoveAll(filepath.Dir(bin))
-	}
-}
-
 // checkout is the root of the repository, found from where this file was compiled.
 func checkout() string {
 	_, self, _, _ := goruntime.Caller(0)
