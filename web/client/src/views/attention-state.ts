@@ -52,6 +52,14 @@ export async function recordAgain(r: Recording, kinds: string[]): Promise<string
 /** hostOf is the custom element a view lives in. */
 export const hostOf = (body: HTMLElement): Element => { const root = body.getRootNode(); return root instanceof ShadowRoot ? root.host : body; };
 
+/** removeView takes a view's element away; the focus that was in it goes to the tracer, so that keys go on working. */
+export function removeView(el: HTMLElement): void {
+  const host = hostOf(el), on = (el.getRootNode() as ShadowRoot | Document).activeElement;
+  const inside = !!on && el.contains(on);
+  el.remove();
+  if (inside && host instanceof HTMLElement) host.focus({ preventScroll: true });
+}
+
 const sheets = new Map<string, CSSStyleSheet>();
 
 /** adoptCss adds a style sheet to the tree a view lives in, once. */

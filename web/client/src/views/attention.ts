@@ -12,7 +12,7 @@ import { ATTENTION_CHOICES, attentionBar, GRID_COMMANDS, nextOf, pressBar } from
 import { opt, optNumber, withOpt } from './attention-opts';
 import { moving, still, type Scene } from './attention-overlay';
 import { css, hex, ramp, type Rgb } from './attention-ramp';
-import { adoptCss, canRecord, failedState, hostOf, largeState, missingState, stateButtons, waitingState } from './attention-state';
+import { adoptCss, canRecord, failedState, hostOf, largeState, missingState, removeView, stateButtons, waitingState } from './attention-state';
 import sheet from '../../../../static/css/attention.css';
 import type { Table, View, ViewContext, ViewKind } from './view';
 
@@ -332,6 +332,6 @@ class AttentionView implements View {
   destroy(): void {
     this.dead = true;
     clearTimeout(this.saying);
-    this.root.remove();
+    removeView(this.root);
   }
 }

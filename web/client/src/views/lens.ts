@@ -8,7 +8,7 @@ import type { State } from '../state';
 import { choices, GRID_COMMANDS, keepFocus, nextOf, pressBar, type Choice } from './attention-bar';
 import { opt, withOpt } from './attention-opts';
 import { css, ramp, type Rgb } from './attention-ramp';
-import { adoptCss, canRecord, failedState, hostOf, missingState, stateButtons, waitingState } from './attention-state';
+import { adoptCss, canRecord, failedState, hostOf, missingState, removeView, stateButtons, waitingState } from './attention-state';
 import { lensCard, odds, rowName } from './lens-card';
 import { hasLens, lensArrays, lensNow, lensOf, part, type Cell, type Colour, type Lens, type Row } from './lens-data';
 import { lastTwo, layerBars, whoWrote } from './lens-writers';
@@ -356,7 +356,7 @@ class LensView implements View {
 
   destroy(): void {
     this.dead = true;
-    this.root.remove();
+    removeView(this.root);
   }
 }
 
