@@ -106,6 +106,9 @@ func (c *benchRunCmd) Run(ctx context.Context) error {
 	for _, p := range paths {
 		fmt.Fprintln(os.Stderr, p)
 	}
+	if failed == nil && r.Stopped == bench.Interrupted {
+		return context.Canceled // the files hold what was measured, but a script must not take them for the whole
+	}
 	return failed
 }
 

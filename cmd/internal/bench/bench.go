@@ -125,7 +125,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	case errors.Is(context.Cause(limited), errTime):
 		r.res.Stopped = fmt.Sprintf("the time limit of %g s", r.cfg.Seconds)
 	default:
-		r.res.Stopped = "interrupted"
+		r.res.Stopped = Interrupted
 	}
 	if !measured && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -136,6 +136,9 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	}
 	return r.res, nil
 }
+
+// Interrupted is what Result.Stopped says of a run that the caller ended.
+const Interrupted = "interrupted"
 
 var errTime = errors.New("time limit")
 

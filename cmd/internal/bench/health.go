@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"glassbox/cmd/internal/bench/client"
+	"glassbox/cmd/internal/bench/stats"
 )
 
 // health looks for what makes numbers mean something else than they say.
@@ -25,10 +26,11 @@ type checks struct {
 	r     *Result
 	flags []Flag
 
-	ok, failed, cancelled, noCount, early, connected, filtered int
-	chunks, joined, tokens, cached, prompt, most               int
-	firstError                                                 string
-	marks                                                      map[string]int
+	ok, failed, cancelled, noCount, early        int
+	chunks, joined, tokens, cached, prompt, most int
+	connects                                     []float64
+	firstError                                   string
+	marks                                        map[string]int
 }
 
 func (h *checks) flag(bad bool, grade, id, text string, args ...any) {
@@ -67,9 +69,7 @@ func (h *checks) row(row *client.Row) {
 		h.cached += *row.CachedTokens
 		h.most = max(h.most, *row.CachedTokens)
 	}
-	if row.Connect != nil {
-		h.connected++
-	}
+	add(&h.connects, row.Connect)
 	for _, m := range row.Marks {
 		if h.marks == nil {
 			h.marks = map[string]int{}
@@ -123,7 +123,10 @@ func (h *checks) stream() {
 	for _, m := range []string{"no [DONE]", "no finish_reason", "events after the end", "usage that cannot be read", "reasoning"} {
 		h.flag(h.marks[m] > 0, "note", "stream", "%d answers with this oddity: %s.", h.marks[m], m)
 	}
-	h.flag(h.connected > h.mostAtOnce(), "note", "connect", "%d requests had to open a connection of their own, which is in their TTFT (column connect_ms).", h.connected)
+	if len(h.connects) > h.mostAtOnce() {
+		h.flag(true, "note", "connect", "%d requests had to open a connection of their own, which is in their TTFT (column connect_ms): %.2f ms each (median).",
+			len(h.connects), stats.Median(h.connects))
+	}
 }
 
 func (h *checks) mostAtOnce() int {
