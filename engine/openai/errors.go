@@ -11,6 +11,7 @@ import (
 	"glassbox/engine/capture"
 	"glassbox/engine/openai/wire"
 	"glassbox/engine/sample"
+	"glassbox/engine/stops"
 	"glassbox/trace"
 )
 
@@ -60,6 +61,8 @@ func explain(err error) *RequestError {
 	var field *wire.FieldError
 	var size *capture.SizeError
 	var part *capture.AblateError
+	var place *stops.PointError
+	var busy *stops.BusyError
 	switch {
 	case errors.As(err, &re):
 		return re
@@ -76,6 +79,10 @@ func explain(err error) *RequestError {
 		return invalid("glassbox.capture", "glassbox.%s", size.Error())
 	case errors.As(err, &part):
 		return invalid("glassbox.ablate", "glassbox.%s", part.Error())
+	case errors.As(err, &place):
+		return invalid("glassbox.stop", "glassbox.%s", place.Error())
+	case errors.As(err, &busy):
+		return &RequestError{http.StatusConflict, invalidRequest, "glassbox." + busy.Error(), "glassbox.stop", "stop_busy"}
 	case errors.As(err, &field):
 		return &RequestError{http.StatusBadRequest, invalidRequest, field.Error(), field.Param, "invalid_type"}
 	case errors.Is(err, engine.ErrQueueFull):

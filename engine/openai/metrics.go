@@ -78,6 +78,12 @@ func gauges(c Config) []prometheus.Collector {
 	return []prometheus.Collector{build,
 		gauge("num_requests_running", "Requests in a slot.", func() float64 { return float64(stats().Running) }),
 		gauge("num_requests_waiting", "Requests in the queue.", func() float64 { return float64(stats().Waiting) }),
+		gauge("paused", "1 while a request stands still at a stop and the others wait.", func() float64 {
+			if stats().Paused {
+				return 1
+			}
+			return 0
+		}),
 		gauge("slots", "Requests that can run at once.", func() float64 { return float64(stats().Slots) }),
 		gauge("kv_cache_usage_ratio", "Part of the KV cache's pages that requests hold.", func() float64 {
 			st := stats()

@@ -74,6 +74,9 @@ func (s *Server) validate(c *call, r checked) (*job, error) {
 	if err := s.ablation(w.Glassbox, &j.request); err != nil {
 		return nil, err
 	}
+	if err := s.stopping(c.r, w.Glassbox, &j.request); err != nil {
+		return nil, err
+	}
 	if m.On() {
 		p := j.params()
 		m.Set("in", fmt.Sprintf("model %q, stream %t", w.Model, j.stream))
@@ -196,6 +199,13 @@ func (j *job) params() map[string]any {
 	}
 	if j.request.Ablate.Any() {
 		m["ablate"] = j.request.Ablate.Names()
+	}
+	if list := j.request.Stops; len(list) > 0 {
+		names := make([]string, len(list))
+		for i, p := range list {
+			names[i] = p.String()
+		}
+		m["stops"] = names
 	}
 	if len(p.LogitBias) > 0 {
 		bias := make(map[string]any, len(p.LogitBias))

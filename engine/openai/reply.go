@@ -35,6 +35,11 @@ func newReply(g *generation) *reply {
 
 // events streams the answer. Until the first event of the engine, an error still gets a status of its own.
 func (r *reply) events() error {
+	if len(r.j.request.Stops) > 0 { // it may be long until the first token: who looks has to know the recording's name before
+		if err := r.ping(); err != nil {
+			return r.broken(err)
+		}
+	}
 	for r.g.open > 0 {
 		ch, ev, err := r.g.next(r.c.s.c.Limits.Ping)
 		switch {
@@ -71,7 +76,11 @@ func (r *reply) begin() {
 
 // ping keeps the connection alive with a comment, which clients do not see.
 func (r *reply) ping() error {
-	r.event = append(r.event[:0], ": ping\n\n"...)
+	text := "ping"
+	if at, paused := r.c.s.standing(); paused {
+		text = at
+	}
+	r.event = fmt.Appendf(r.event[:0], ": %s\n\n", text)
 	return r.push()
 }
 

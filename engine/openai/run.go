@@ -85,6 +85,9 @@ func named(err error, j *job) error {
 // submit hands every prompt to the engine.
 func (g *generation) submit() error {
 	j := g.j
+	if n := len(j.prompts); n > 1 && len(j.request.Stops) > 0 {
+		return invalid("glassbox.stop", "glassbox.stop: wanted one prompt, found %d: one request at a time may stand still", n)
+	}
 	for i, ids := range j.prompts {
 		r := j.request
 		r.ID, r.Tokens, r.Trace = j.c.id, ids, j.c.rec
@@ -208,7 +211,7 @@ func (g *generation) cause(err error) error {
 // end drops what still runs and waits until the engine has let go of it.
 func (g *generation) end(cancel context.CancelCauseFunc) {
 	cancel(nil)
-	ctx, stop := context.WithTimeout(context.Background(), drainTime)
+	ctx, stop := g.drain()
 	defer stop()
 	if g.merged == nil {
 		for _, ch := range g.choices {
@@ -228,6 +231,17 @@ func (g *generation) end(cancel context.CancelCauseFunc) {
 			return
 		}
 	}
+}
+
+// drain is how long end waits: between two passes the engine drops a request, and no longer than another's stop lasts.
+func (g *generation) drain() (context.Context, context.CancelFunc) {
+	wait := drainTime
+	if e, ok := g.j.c.s.c.Engine.(stopper); ok {
+		if at, _ := e.Stops().State(); at.Paused {
+			wait += at.Left
+		}
+	}
+	return context.WithTimeout(context.Background(), wait)
 }
 
 // settle closes an answer that has ended.

@@ -183,7 +183,11 @@ func (s *Server) knows(id string) error {
 }
 
 func (s *Server) health(c *call) error {
-	return c.writeJSON(http.StatusOK, map[string]string{"status": "ok"})
+	at, _ := s.standing()
+	return c.writeJSON(http.StatusOK, struct {
+		Status string `json:"status"`
+		Paused string `json:"paused,omitempty"`
+	}{"ok", at})
 }
 
 func (s *Server) version(c *call) error {

@@ -72,6 +72,14 @@ type Glassbox struct {
 	Trace   bool     `json:"trace,omitempty"`
 	Capture []string `json:"capture,omitempty"` // attention, lens, values, logits, all
 	Ablate  []string `json:"ablate,omitempty"`  // parts of the model to switch off: L10.H3, L4.ffn, L7, L2.attn=mean; with or without a recording
+	Stop    []Place  `json:"stop,omitempty"`    // where the engine stands still, for /api/stops to look and change; from this machine only
+}
+
+// Place is one inside a pass: after an op of a layer has run for the token at a position of the sequence.
+type Place struct {
+	Op    string `json:"op"`
+	Layer *Int   `json:"layer,omitempty"` // from 0; none outside the layers
+	Token *Int   `json:"token,omitempty"` // from 0; none: the last of the prompt
 }
 
 // Message is one message of a chat.
