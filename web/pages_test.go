@@ -129,12 +129,15 @@ func TestLinkOfAStepCannotBeAScript(t *testing.T) {
 }
 
 func TestHomeShowsTheShippedRecording(t *testing.T) {
-	a := newRig(t, func(c *Config) { c.Builtin, c.ModelID = true, "tiny-1" }).get("/")
+	r := newRig(t, func(c *Config) { c.Builtin, c.ModelID = true, "tiny-1" })
+	rec, err := r.site.shipped.get(firstShipped).decode()
+	require.NoError(t, err)
+	a := r.get("/")
 	require.Contains(t, a.body, `src="/api/traces/why-is-the-sky-blue.json"`)
 	require.Contains(t, a.body, `open="/trace/why-is-the-sky-blue"`)
 	require.Contains(t, a.body, `model="tiny-1"`)
 	require.Contains(t, a.body, " builtin")
-	require.Contains(t, a.body, fmt.Sprintf("%d steps, 3 lanes", len(trace.Steps())))
+	require.Contains(t, a.body, fmt.Sprintf("%d steps, 3 lanes", len(rec.Walk)))
 	require.Contains(t, a.body, "1 recording")
 
 	empty := newRig(t, func(c *Config) { c.Static = static.Files; c.Builtin = false })

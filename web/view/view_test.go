@@ -76,7 +76,7 @@ func TestHomeCountsWhatIsThere(t *testing.T) {
 	rec := sample(t)
 	h := HomeOf(rec)
 	h.SetRows(List(make([]file.Summary, 7)))
-	require.Equal(t, Plural(len(trace.Steps()), "step")+", 3 lanes", h.Request)
+	require.Equal(t, Plural(len(rec.Walk), "step")+", 3 lanes", h.Request)
 	require.Equal(t, "attn_scores", h.Step)
 	require.Equal(t, "7 recordings", h.Held)
 	require.Len(t, h.Recent, recent)
