@@ -61,6 +61,21 @@ func benchMul(b *testing.B, k *Kernels, ty tensor.Type, rows, cols, n int) {
 	b.ReportMetric(2*float64(rows*cols*n)*float64(b.N)/b.Elapsed().Seconds()/1e12, "TOP/s")
 }
 
+// BenchmarkQuantise rounds one token of 2048 values.
+func BenchmarkQuantise(b *testing.B) {
+	for _, k := range all(b) {
+		for q, name := range map[Quant]string{Per32: "32", Per256: "256"} {
+			x, dst := randomX(1, 2048, 2048, newRand(1)), make([]byte, q.Size(2048))
+			b.Run(k.name+"/per="+name, func(b *testing.B) {
+				for b.Loop() {
+					k.Quantise(q, dst, x, 2048, 2048, 1, 0, 1, nil)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/2048, "ns/value")
+			})
+		}
+	}
+}
+
 func BenchmarkReadRoof(b *testing.B) {
 	for _, size := range []int{256 << 10, 64 << 20} {
 		buf := make([]byte, size)

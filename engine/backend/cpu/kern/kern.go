@@ -88,8 +88,8 @@ func (f Form) String() string { return info[f].name }
 // Packed tells that rows lie in groups of 16 and inputs are quantised to 16 bits.
 func (f Form) Packed() bool { return f <= K16 }
 
-// FormOf returns the form that the variant computes a GGUF type in; ok is false for types that package tensor cannot read. Types of 5 bits become
-// bytes without loss, and so do the other K types where the variant has no kernel for their own form.
+// FormOf returns the form that the variant computes a GGUF type in; ok is false for types that package tensor cannot read.
+// Types of 5 bits become bytes without loss, and so do the other K types where the variant has no kernel for their own form.
 func (k *Kernels) FormOf(t tensor.Type) (f Form, ok bool) {
 	switch t {
 	case tensor.Q4_0:

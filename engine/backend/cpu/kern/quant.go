@@ -13,8 +13,9 @@ const (
 	x256, kHi, kLo, kC = 604, 92, 348, 28
 )
 
-// Few is the batch from which the mat-mat beats a mat-vec for each token: 3 when the weights are in a cache, some 8 when
-// they come from memory.
+// Few is the batch from which the mat-mat beats a mat-vec for each token. It is one number for all, so that matrices can
+// share an input: 4-bit weights would like 4 when they are in a cache and 9 or more when they come from memory, because
+// they must be unpacked; bytes would like 2.
 const Few = 5
 
 // tileOf returns the tokens of one tile of quantised inputs in a batch of n.
