@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"glassbox/engine"
+	"glassbox/engine/backend/cpu/kern"
 	"glassbox/engine/builtin"
 	"glassbox/engine/chat"
 	"glassbox/engine/gguf"
@@ -96,6 +97,14 @@ func (o *opened) template() (*chat.Template, error) {
 	return t, nil
 }
 
+// inputTop is the largest code of a rounded input, 0 for a backend that rounds none.
+func (o *opened) inputTop() int {
+	if o.engine.Backend() == "cpu" {
+		return kern.InputTop
+	}
+	return 0
+}
+
 // head is what recordings say of this process. The file's hash is computed here where it is not known.
 func (o *opened) head() file.Head {
 	c, d := o.engine.Config(), o.engine.Device()
@@ -103,7 +112,7 @@ func (o *opened) head() file.Head {
 		Engine: file.Engine{Name: "glassbox", Version: version, Commit: cmp.Or(commit(), "unknown")},
 		Model: file.Model{Name: cmp.Or(o.title, c.Name, o.name), File: o.base, SHA256: cmp.Or(o.sha, o.file.SHA256()), Architecture: c.Arch, Quantization: c.Quant,
 			Layers: c.Layers, Heads: c.Heads, KVHeads: c.KVHeads, Width: c.Width, Vocab: c.Vocab, HeadDim: c.HeadDim, FFN: c.FFN, Context: c.Context, Tensors: o.tensors()},
-		Device: file.Device{Kind: d.Kind, Name: d.Name, Threads: d.Threads, Features: d.Features, Roof: knownRoof(d)},
+		Device: file.Device{Kind: d.Kind, Name: d.Name, Threads: d.Threads, Features: d.Features, Roof: knownRoof(d), InputTop: o.inputTop()},
 		Clock:  file.Clock{Name: "monotonic", ResolutionNs: trace.Resolution()},
 	}
 }

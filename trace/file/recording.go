@@ -96,6 +96,9 @@ type Device struct {
 	Threads  int      `json:"threads"`
 	Features []string `json:"features"`
 	Roof     *Roof    `json:"roof,omitempty"` // nil: not measured
+	// InputTop is the largest code that kernels over quantised weights round their input to, in runs that share a scale;
+	// 0: they use it as it is, or it is not known.
+	InputTop int `json:"input_top,omitempty"`
 }
 
 // Roof is what the machine was measured to do, at another time than the request: what a kernel can be held against.

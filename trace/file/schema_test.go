@@ -35,6 +35,7 @@ func full(t *testing.T) *Recording {
 	rec.Request.Stops = []Halt{{"attn_mix", 1, 2, 0, 3, 4, "limit"}}
 	rec.Request.Edits = []Edit{{"lm_head", -1, 2, 0, "logits", 3, 1, "scale", 2.5, Floats{1}, Floats{2.5}, 5}}
 	rec.Passes[0].PausedNs, rec.Numbers.PausedNs = 4, 4
+	rec.Device.InputTop = 127
 	spread := Spread{1, 2, 3, 15, "fma"}
 	rec.Device.Roof = &Roof{"AMD EPYC", 2, "avx2", "2026-01-02T03:04:05Z", []ReadRoof{{1 << 20, spread}}, spread, spread}
 	rec.Untraced = &Untraced{DecodeTokensPerS: 120}
