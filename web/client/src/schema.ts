@@ -125,7 +125,7 @@ export interface TraceFile {
     /** the weights in the order in which a pass reads them */
     tensors?: ModelTensor[];
   };
-  device: { kind?: string; name?: string; threads?: number; features?: string[]; roof?: Roof };
+  device: { kind?: string; name?: string; threads?: number; features?: string[]; roof?: Roof; /** the largest code of an input that kernels round */ input_top?: number };
   clock?: { name: string; resolution_ns: number };
   started?: string;
   request: Request;

@@ -125,19 +125,28 @@ test('the strip draws both sizes and themes by roles, without a number that is n
   }
 });
 
-test('the input is rounded as the kernel of the name rounds it', () => {
-  assert.deepEqual(['mvQ4_1 avx512-vnni', 'mmQ8_0 generic', 'mvQ4_K avx2', 'mmK32 avx2', 'mvK16 generic', 'dotF16 avx2', '', undefined].map((k) => roundingOf(k).run), [32, 32, 256, 256, 256, 0, 0, 0]);
-  const x = Array.from({ length: 64 }, (_, i) => (i < 32 ? i - 16 : (i - 40) * 100)), q = rounded(x, roundingOf('mvQ4_1 a'));
-  assert.equal(q.codes![0], -127);
-  assert.equal(q.codes![16], 0);
-  assert.equal(q.codes![63], 127);
-  for (let i = 0; i < 64; i++) assert.ok(Math.abs(q.values[i]! - x[i]!) <= q.scales[i < 32 ? 0 : 1]! / 2 + 1e-6);
-  assert.deepEqual(Array.from(rounded(x, roundingOf('dotF32 a')).values), x);
-  assert.deepEqual(Array.from(rounded(new Array(32).fill(0), roundingOf('mvQ8_0 a')).values), new Array(32).fill(0));
+test('the input is rounded as the kernel of the name rounds it, and as the recording says', () => {
+  assert.deepEqual(['mvQ4_1 avx512-vnni', 'mmQ8_0 generic', 'mvQ4_K avx2', 'mmK32 avx2', 'mvK16 generic', 'dotF16 avx2', '', undefined].map((k) => roundingOf(k, 127).run), [32, 32, 256, 256, 256, 0, 0, 0]);
+  assert.equal(roundingOf('mvQ4_1 a', undefined).run, 0);
+  assert.match(roundingOf('mvQ4_1 a', undefined).what, /not in this recording/);
+  assert.match(roundingOf('mvQ4_1 a', 32512).what, /16 bits, 32 numbers/);
+  const x = Array.from({ length: 64 }, (_, i) => (i < 32 ? i - 16 : (i - 40) * 100));
+  for (const top of [127, 32512]) {
+    const q = rounded(x, roundingOf('mvQ4_1 a', top));
+    assert.equal(q.codes![0], -top);
+    assert.equal(q.codes![16], 0);
+    assert.equal(q.codes![63], top);
+    for (let i = 0; i < 64; i++) assert.ok(Math.abs(q.values[i]! - x[i]!) <= q.scales[i < 32 ? 0 : 1]! * 1.01);
+  }
+  // 384 is 2 * 256 - 128: its lower byte would be -128 and becomes -127
+  const odd = rounded([32512, 384, 383, 385, ...new Array(28).fill(0)], roundingOf('mvQ4_1 a', 32512));
+  assert.deepEqual(Array.from(odd.codes!.slice(0, 4)), [32512, 385, 383, 385]);
+  assert.deepEqual(Array.from(rounded(x, roundingOf('dotF32 a', 127)).values), x);
+  assert.deepEqual(Array.from(rounded(new Array(32).fill(0), roundingOf('mvQ8_0 a', 32512)).values), new Array(32).fill(0));
 });
 
 test('a number worked by hand is the sum of its blocks, and one that came out otherwise is not taken for it', () => {
-  const w = Array.from({ length: 96 }, (_, i) => Math.fround(Math.sin(i))), x = Array.from({ length: 96 }, (_, i) => Math.fround(Math.cos(3 * i))), q = work(w, x, 32, roundingOf('mvQ4_1 a'));
+  const w = Array.from({ length: 96 }, (_, i) => Math.fround(Math.sin(i))), x = Array.from({ length: 96 }, (_, i) => Math.fround(Math.cos(3 * i))), q = work(w, x, 32, roundingOf('mvQ4_1 a', 127));
   assert.equal(q.parts.length, 3);
   assert.equal(q.sums[2], q.value);
   assert.ok(Math.abs(q.parts.reduce((a, v) => a + v, 0) - q.value) < 1e-12);
@@ -158,7 +167,7 @@ test('the byte and nibble of a weight', () => {
 test('what is under the playhead is drawn from what has come, and says what has not', () => {
   const r = make(), t = tape(r), x = t.items.find((q) => q.op === 'ffn_gate' && q.layer === 1)!, q = Array.from({ length: 32 }, (_, i) => i % 16);
   const block = { name: x.name, type: 'Q4_1', row: 7, block: 1, blocks: 2, first: 32, offset: 0, bytes: 'ab'.repeat(20), parts: [{ name: 'd', first: 0, bytes: 2, kind: 'f16' }, { name: 'm', first: 2, bytes: 2, kind: 'f16' }, { name: 'q', first: 4, bytes: 16, kind: 'nibbles' }], formula: 'w = d × q + m', group: 32, zero: 0, codes: q, scale: [0.5], min: [-2], values: q.map((v) => v * 0.5 - 2) };
-  const input = Float32Array.from({ length: W }, (_, i) => i / 10), row = Float32Array.from({ length: W }, (_, i) => (i % 16) * 0.5 - 2), worked = work(row, input, 32, roundingOf('mvQ4_1 a')), output = new Float32Array(F);
+  const input = Float32Array.from({ length: W }, (_, i) => i / 10), row = Float32Array.from({ length: W }, (_, i) => (i % 16) * 0.5 - 2), worked = work(row, input, 32, roundingOf('mvQ4_1 a', 127)), output = new Float32Array(F);
   output[7] = Math.fround(worked.value);
   const d: Detail = { x, label: 'gate', row: 7, blk: 1, wt: 5, level: 'weight', picture: null, url: '', block, input, output, worked, span: 32, noFile: '', noValues: '', sum: false, rowNote: '', fast: false };
   const box = { x0: 20, x1: 884, y: 300, h: 380, big: true, from: [100, 300] as [number, number] };

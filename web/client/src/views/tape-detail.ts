@@ -3,7 +3,7 @@
 // only, from what has arrived; what has not is said.
 import { bytes, count, esc, sig3 } from '../format';
 import type { Item } from './tape-data';
-import { agrees, bitsOf, type Worked } from './tape-math';
+import { agrees, bitsFor, bitsOf, type Worked } from './tape-math';
 import type { Block, Picture } from './tape-weights';
 
 /** How deep the arrows are inside a matrix. */
@@ -188,7 +188,7 @@ function sumLines(d: Detail, b: Box, l: DetailLayout): string {
   const y = b.y + b.h - 22;
   const diff = out === undefined ? '' : `; came out <tspan class="m b">${minus(out.toPrecision(9))}</tspan>, ${agrees(out, s) ? 'the same to float rounding' : 'not the same'}: off by <tspan class="m">${minus((out - s.value).toExponential(1))}</tspan> in sums of size <tspan class="m">${sig3(s.size)}</tspan>`;
   g += `<text x="${b.x0}" y="${y}" class="cap"><tspan class="s">worked in 64 bits </tspan><tspan class="m">${minus(s.value.toPrecision(9))}</tspan>${diff}</text>`;
-  if (s.rounding.run) g += `<text x="${b.x0}" y="${y + 16}" class="cap s">with the input as it is, not rounded to 8 bits: <tspan class="m" fill="var(--text)">${minus(s.plain.toPrecision(8))}</tspan>, which is what rounding the input changes: <tspan class="m" fill="var(--text)">${minus((s.value - s.plain).toExponential(1))}</tspan></text>`;
+  if (s.rounding.run) g += `<text x="${b.x0}" y="${y + 16}" class="cap s">with the input as it is, not rounded to ${bitsFor(s.rounding.top)} bits: <tspan class="m" fill="var(--text)">${minus(s.plain.toPrecision(8))}</tspan>, which is what rounding the input changes: <tspan class="m" fill="var(--text)">${minus((s.value - s.plain).toExponential(1))}</tspan></text>`;
   return g;
 }
 

@@ -74,7 +74,7 @@ export class Values {
     const key = `${x.layer}/${x.op}/${row}`, had = this.worked.get(key);
     if (had) return had;
     if (this.worked.size > 200) this.worked.clear();
-    const made = work(w, v, span, roundingOf(x.span?.kernel));
+    const made = work(w, v, span, roundingOf(x.span?.kernel, this.r.file.device.input_top));
     this.worked.set(key, made);
     return made;
   }
