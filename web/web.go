@@ -35,6 +35,7 @@ type Config struct {
 	Catalogue *steps.Catalogue // nil: /api/catalogue is empty
 
 	Weights Weights // nil: no model file; /api/weights says so
+	Stops   Stops   // nil: no engine that stands still
 
 	Model   file.Model  // what the engine runs
 	Device  file.Device // on what
@@ -92,8 +93,10 @@ func New(c Config) *Server {
 	} {
 		s.mux.HandleFunc(pattern, f)
 	}
-	for pattern, f := range s.weightRoutes() {
-		s.mux.HandleFunc(pattern, f)
+	for _, more := range []map[string]http.HandlerFunc{s.weightRoutes(), s.stopRoutes()} {
+		for pattern, f := range more {
+			s.mux.HandleFunc(pattern, f)
+		}
 	}
 	return s
 }

@@ -37,7 +37,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return err
 	}
 	head := o.head()
-	pages := web.New(web.Config{Store: s.store, Weights: newWeights(head.Model.Tensors, o.engine.Weights()), Hub: hub, Catalogue: catalogue(), Model: head.Model, Device: head.Device, Engine: head.Engine,
+	pages := web.New(web.Config{Store: s.store, Weights: newWeights(head.Model.Tensors, o.engine.Weights()), Stops: desk{o.engine}, Hub: hub, Catalogue: catalogue(), Model: head.Model, Device: head.Device, Engine: head.Engine,
 		ModelID: o.name, Builtin: c.Model == "builtin", Hosts: c.Host})
 	defer pages.Close()
 	mux := s.mux()
