@@ -22,7 +22,8 @@ func init() {
   glassbox bench http://127.0.0.1:8000 --rate 0.5,1,2 --slo ttft=500,tpot=30
   MY_KEY=... glassbox bench https://example.com/v1 --model NAME --key-env MY_KEY
   glassbox bench compare runs/A.json runs/B.json
-  glassbox bench serve runs`
+  glassbox bench serve runs
+  glassbox bench run --help                                         all flags`
 	examples["bench run"] = examples["bench"]
 }
 

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"glassbox/cmd/internal/bench/client"
@@ -19,6 +20,8 @@ func health(r *Result) []Flag {
 	h.stream()
 	h.machine()
 	h.plan()
+	grade := map[string]int{"warn": 0, "note": 1, "ok": 2}
+	slices.SortStableFunc(h.flags, func(a, b Flag) int { return grade[a.Grade] - grade[b.Grade] })
 	return h.flags
 }
 

@@ -77,6 +77,9 @@ func levelLabel(v *bench.Level) string {
 }
 
 func serverName(r *bench.Result) string {
+	if r.Server.Kind == "unknown" || r.Server.Kind == "" {
+		return strings.TrimSpace("unnamed server " + r.Server.Version)
+	}
 	return strings.TrimSpace(r.Server.Kind + " " + r.Server.Version)
 }
 

@@ -105,14 +105,16 @@ func (p plot) SVG() template.HTML {
 	}
 	fmt.Fprintf(&b, `<line class="base" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, plotLeft, width-plotRight, y.at(0), y.at(0))
 	fmt.Fprintf(&b, `<text class="ax lab" x="%.1f" y="%.1f" text-anchor="end">%s</text>`, width-plotRight, plotHeight-4, html.EscapeString(p.X))
+	var taken [][2]float64
 	for _, s := range p.Series {
-		s.draw(&b, x, y)
+		taken = s.draw(&b, x, y, taken)
 	}
 	b.WriteString(`</svg>`)
 	return template.HTML(b.String())
 }
 
-func (s series) draw(b *strings.Builder, x, y axis) {
+// draw adds a series. A label that would lie on one of those already taken is left out; the table has it.
+func (s series) draw(b *strings.Builder, x, y axis, taken [][2]float64) [][2]float64 {
 	if s.Line && len(s.Points) > 1 {
 		b.WriteString(`<polyline class="line ` + s.Class + `" points="`)
 		for _, q := range s.Points {
@@ -121,20 +123,32 @@ func (s series) draw(b *strings.Builder, x, y axis) {
 		b.WriteString(`"/>`)
 	}
 	if s.Class == "fit" {
-		return
+		return taken
 	}
 	small := len(s.Points) > 60
 	for _, q := range s.Points {
 		cx, cy := x.at(q.X), y.at(q.Y)
-		if q.Hi > q.Y || q.Lo < q.Y && q.Lo > 0 {
-			fmt.Fprintf(b, `<line class="whisk %s" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/><line class="whisk %s" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`,
-				s.Class, cx, cx, y.at(q.Lo), y.at(max(q.Hi, q.Y)), s.Class, cx-3, cx+3, y.at(max(q.Hi, q.Y)), y.at(max(q.Hi, q.Y)))
+		if q.Hi > q.Lo {
+			fmt.Fprintf(b, `<line class="whisk %s" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/><line class="whisk %s" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/><line class="whisk %s" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`,
+				s.Class, cx, cx, y.at(q.Lo), y.at(q.Hi), s.Class, cx-3, cx+3, y.at(q.Hi), y.at(q.Hi), s.Class, cx-3, cx+3, y.at(q.Lo), y.at(q.Lo))
 		}
 		b.WriteString(mark(s.Class, cx, cy, small, q.Text))
-		if q.Label != "" {
+		if q.Label != "" && !crowded(taken, cx, cy) {
+			taken = append(taken, [2]float64{cx, cy})
 			fmt.Fprintf(b, `<text class="pt" x="%.1f" y="%.1f">%s</text>`, cx+6, cy-6, html.EscapeString(q.Label))
 		}
 	}
+	return taken
+}
+
+// crowded tells whether a label at a point would touch one already written.
+func crowded(taken [][2]float64, x, y float64) bool {
+	for _, t := range taken {
+		if math.Abs(t[0]-x) < 30 && math.Abs(t[1]-y) < 12 {
+			return true
+		}
+	}
+	return false
 }
 
 // mark draws a point: a circle, a square or a triangle by its class, so that series differ in more than hue.
