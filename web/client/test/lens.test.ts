@@ -117,7 +117,10 @@ test('close-up: ten words by logit for the first answer word, the leading words 
 test('card, table and picture say the same word and leave no style for the page’s policy to refuse', async () => {
   const ln = await made(), rows = ln.rows(false), c = ln.cell(rows[2]!, LAST, rows[1]!), html = lensCard(ln, fit(ln.r, { ...INITIAL, view: 'lens' }), rows[2]!, LAST, c), t = lensTable(ln, false, { row: rows[2]!, pos: LAST });
   assert.ok(html.includes('This row is what the model really says') && html.includes('1.00 bits') && html.includes('>The<') && !/ style=/.test(html));
-  assert.deepEqual([t.rows.length, t.now], [L * N, 2 * N + LAST]);
+  assert.deepEqual([t.rows.length, t.now], [L * N + 10, 2 * N + LAST]);
+  assert.deepEqual(t.rows.at(-1)!.slice(0, 8), ['2', 'wrote: L2.ffn', LAST, '↵', '', '', 'The', 20]);
+  assert.equal(lensTable(ln, true, { row: rows[0]!, pos: 0 }).rows.length, 2 * L * N);
+  assert.ok(t.rows.every((q) => q.length === t.head.length));
   assert.deepEqual(t.rows[t.now!]!.slice(0, 8), [2, 'block', LAST, '↵', '1.000', 1, 'The', '0.7500']);
   const list = [LAST - 1, LAST], svg = lensPicture(ln, { rows, list, cw: 61, rowH: 19, left: 46, head: 32, colors: rows.flatMap(() => list.map(() => [1, 2, 3] as [number, number, number])) }, { box: '0 0 900 600', top: 48, over: '', bars: { x: 200, svg: '' }, mini: { href: 'data:,', w: 1, h: 1 }, now: { n: 2, pos: LAST } });
   assert.equal((svg.match(/fill="rgb\(1,2,3\)"/g) ?? []).length, L * 2);

@@ -25,7 +25,7 @@ export function whoWrote(ln: Lens, k: number, against: boolean, b: Box, most: nu
   s += `<path d="M${zero + 0.5} ${y0}v${rows.length * r}" class="hair2"/>`;
   rows.forEach(([name, v, kind], n) => {
     const y = y0 + n * r + r / 2 + 4, w = Math.max(1, Math.abs(v) * k1), head = headOf(name);
-    s += `<g${head ? ` data-head="${head.join('.')}" class="st"` : ''}><title>${esc(label(name))}: ${v}${head ? '; opens its attention map' : ''}</title><rect x="${b.x}" y="${y - 12}" width="${b.w}" height="${r}" fill="transparent"/>${kind ? letter(b.x, y - 1, kind) : ''}<text x="${b.x + 18}" y="${y}" class="${kind ? 'm' : 's'}">${esc(label(name))}</text><rect x="${v >= 0 ? zero : zero - w}" y="${y - 8.5}" width="${w}" height="9" fill="${v >= 0 ? 'var(--pos)' : 'var(--neg)'}"/><text x="${b.x + b.w}" y="${y}" class="m end">${signed(v)}</text></g>`;
+    s += `<g${head ? ` data-head="${head.join('.')}" class="st" tabindex="0" role="link"` : ''}><title>${esc(label(name))}: ${v}${head ? '; opens its attention map' : ''}</title><rect x="${b.x}" y="${y - 12}" width="${b.w}" height="${r}" fill="transparent"/>${kind ? letter(b.x, y - 1, kind) : ''}<text x="${b.x + 18}" y="${y}" class="${kind ? 'm' : 's'}">${esc(label(name))}</text><rect x="${v >= 0 ? zero : zero - w}" y="${y - 8.5}" width="${w}" height="9" fill="${v >= 0 ? 'var(--pos)' : 'var(--neg)'}"/><text x="${b.x + b.w}" y="${y}" class="m end">${signed(v)}</text></g>`;
   });
   const y = y0 + rows.length * r, engine = q.logit === null ? null : against ? q.logit - (q.secondLogit ?? 0) : q.logit;
   s += `<path d="M${b.x} ${y + 2.5}h${b.w}" class="hair2"/><text x="${b.x}" y="${y + 17}">${against ? 'sum = difference of logits' : 'sum = logit'}</text><text x="${b.x + b.w - 10}" y="${y + 17}" class="m end b">${against ? signed(sum) : sum.toFixed(3)}<title>${sum}</title></text>${svgBadge(b.x + b.w - 3, y + 13, 'derived')}`;
@@ -59,7 +59,7 @@ export function lastTwo(ln: Lens, pos: number, b: Box): string {
   if (!c || b.h < 70) return c ? '' : `${s}<text x="${b.x}" y="${b.y + 18}" class="s cap">not in this recording</text>`;
   const win = k >= 0 && k < ln.r.output.length ? ln.said(k).said : ln.final(pos), logits = c.unit === 'logit', n = c.stages.length, top = b.y + 34, lines = logits ? c.words[0]!.length : Math.min(c.words[0]!.length, Math.max(1, Math.floor((b.h - 40) / 25)));
   const pitch = logits ? Math.max(11, Math.min(19, Math.floor((b.h - 38) / lines))) : Math.min(31, Math.floor((b.h - 38) / lines)), side = logits ? 50 : 0, step = (b.w - side) / n, shown = Math.min(lines, Math.floor((b.h - 36) / pitch));
-  s += `<text x="${b.x + b.w - 10}" y="${b.y}" class="end s cap">${logits ? `${lines} leading words, logit` : 'leading words, probability'}</text>${svgBadge(b.x + b.w - 3, b.y - 4, 'measured')}`;
+  s += `<text x="${b.x + b.w - 10}" y="${b.y}" class="end s cap">${b.w < 256 ? c.unit : logits ? `${lines} leading words, logit` : 'leading words, probability'}</text>${svgBadge(b.x + b.w - 3, b.y - 4, 'measured')}`;
   const x = (i: number): number => b.x + i * step, y = (r: number): number => top + r * pitch + (logits ? pitch / 2 : 8);
   c.stages.forEach((name, i) => { const [t, f] = head(name); s += `<text x="${x(i)}" y="${top - 12}" class="cap m s">${esc(t)}</text>${f ? letter(x(i) + t.length * 6.7 + 3, top - 12, f) : ''}`; });
   let front = '';

@@ -39,10 +39,12 @@ export function lensTable(ln: Lens, mid: boolean, now: { row: Row; pos: number }
       out.push([row.layer, row.half === 'A' ? 'attention' : 'block', pos, ln.inputs[pos] ? tokenText(ln.inputs[pos]!) : '', c.entropy === null ? '' : c.entropy.toFixed(3), c.rank ?? '', ...c.top.flatMap((w) => [ln.text(w.id), odds(w.p)])]);
     }
   });
+  const at = rows.findIndex((q) => q.layer === now.row.layer && q.half === now.row.half) * ln.n + now.pos, k = wordAt(ln.r, now.pos), wrote = ln.writers(k, false);
+  for (const w of wrote ?? []) out.push([/^L(\d+)/.exec(w.name)?.[1] ?? '', `wrote: ${w.name}`, now.pos, ln.inputs[now.pos] ? tokenText(ln.inputs[now.pos]!) : '', '', '', ln.text(ln.said(k).said), w.v, ...Array.from({ length: 2 * (ln.ranks - 1) }, () => '')]);
   return {
-    caption: 'The word of each layer and position: the residual through the last norm and the head. Probabilities are derived from measured logits; entropy in bits; rank of the final word.',
+    caption: `The word of each layer and position: the residual through the last norm and the head. Probabilities are derived from measured logits; entropy in bits; rank of the final word.${wrote ? ` Rows “wrote” at the end: what each component added to the logit of ${ln.text(ln.said(k).said)}, the word said at position ${now.pos}.` : ''}`,
     head: ['layer', 'after', 'position', 'input', 'entropy', 'rank', ...Array.from({ length: ln.ranks }, (_, k) => [`word ${k + 1}`, `p ${k + 1}`]).flat()],
-    rows: out, now: rows.findIndex((q) => q.layer === now.row.layer && q.half === now.row.half) * ln.n + now.pos,
+    rows: out, now: at,
   };
 }
 
@@ -85,7 +87,8 @@ class LensView implements View {
     this.room.append(this.mini, this.ov, this.pane, this.miniHit, this.ask);
     this.root.append(this.bar, this.room);
     body.append(this.root);
-    this.ov.style.setProperty('pointer-events', 'none');
+    this.ov.setAttribute('role', 'group');
+    this.ov.setAttribute('aria-label', 'Who wrote the word, and the last two layers');
     this.listen();
     this.start();
   }
@@ -155,7 +158,7 @@ class LensView implements View {
 
   private placePane(W: number, H: number, top: number, cw: number, barW: number, n: number): void {
     const k = this.ctx.scale, css = this.pane.style, wide = LEFT + cw * this.cols + barW + 24, tall = Math.min(H - top - (HEAD + n * this.rowH > H - top ? 20 : 0), HEAD + n * this.rowH + 22);
-    for (const [name, v] of [['top', top], ['width', Math.min(W, wide)], ['height', tall]] as const) css.setProperty(name, `${v * k}px`);
+    for (const [name, v] of [['top', top], ['width', Math.min(W, wide)], ['height', tall]] as const) css.setProperty(name, `${v}px`); // zoom below scales these too
     this.pane.style.setProperty('--rh', `${this.rowH}px`);
     if (k !== 1) css.setProperty('zoom', String(k));
     else css.removeProperty('zoom');
@@ -298,10 +301,12 @@ class LensView implements View {
     const scrub = (e: PointerEvent): void => { const q = this.miniHit.getBoundingClientRect(); if (this.ln) this.ctx.set(this.at(this.rowNow, Math.floor(((e.clientX - q.left) / q.width) * this.ln.n))); };
     this.miniHit.addEventListener('pointerdown', (e) => { this.miniHit.setPointerCapture(e.pointerId); scrub(e); });
     this.miniHit.addEventListener('pointermove', (e) => { if (e.buttons & 1) scrub(e); });
-    this.ov.addEventListener('click', (e) => {
+    const toHead = (e: Event): void => {
       const h = (e.target as Element).closest('[data-head]')?.getAttribute('data-head')?.split('.').map(Number);
-      if (h) { this.ctx.set({ ...this.ctx.state, view: 'attention', layer: h[0]!, head: h[1]! }); e.stopPropagation(); }
-    });
+      if (h) { this.ctx.set({ ...this.ctx.state, view: 'attention', layer: h[0]!, head: h[1]! }); e.stopPropagation(); e.preventDefault(); }
+    };
+    this.ov.addEventListener('click', toHead);
+    this.ov.addEventListener('keydown', (e) => { if (e.key === 'Enter') toHead(e); });
     this.room.addEventListener('click', (e) => {
       const k = (e.target as Element).closest('[data-why]')?.getAttribute('data-why');
       if (k) { this.ctx.set(whyWord(this.ctx.recording, this.ctx.state, Number(k))); this.grid.focus({ preventScroll: true }); }
