@@ -117,7 +117,7 @@ test('the roof is the best run; memory is the largest working set', () => {
   assert.deepEqual([memoryRoof(q)!.max, cacheRoof(q)!.max], [40, 200]);
   const svg = drawPass({ r, m, cur: 13, layer: 1, scope: 'all', roof: q, W: 904, H: 700 });
   assert.match(svg, /40\.0 GB\/s/);
-  assert.match(svg, /of 40\.0 memory|faster than memory/);
+  assert.match(svg, /of 40\.0 memory|above what memory gave/);
   assert.match(svg, /measured 2026-01-02/);
   assert.match(drawPass({ r, m, cur: 13, layer: 1, scope: 'all', roof: null, W: 904, H: 700 }), /not measured/);
   assert.equal(roofOf(make()), null);

@@ -214,9 +214,9 @@ function gauges({ roof }: PassPlace, o: OpRow, x: number, y: number, end: number
   };
   if (s) g += `<text x="${end}" y="${y}" class="end cap s">${s.n > 1 ? `${s.n} passes: least <tspan class="m" fill="var(--text)">${time(s.min)}</tspan>, median <tspan class="m" fill="var(--text)">${time(s.median)}</tspan>, most <tspan class="m" fill="var(--text)">${time(s.max)}</tspan>` : 'the only pass of its kind and size'}</text>`;
   const memory = roof && memoryRoof(roof), int = isInteger(o.spans[0]?.kernel), arith = roof && (int ? roof.int8_gops : roof.f32_gflops);
-  g += gauge(y + 13, 'read', read, 'GB/s', memory?.max ?? null, 'memory', 'faster than memory: from a cache');
+  g += gauge(y + 13, 'read', read, 'GB/s', memory?.max ?? null, 'memory', 'above what memory gave');
   g += gauge(y + 28, 'computed', work, 'Gop/s', arith?.max ?? null, int ? '8-bit' : 'float', `of ${num(arith?.max ?? 0)}`);
-  return `<g><title>${roof ? esc(roofTitle(roof)) : HOW_TO_ROOF}</title>${g}</g>`;
+  return `<g><title>${roof ? `${esc(roofTitle(roof))}. What is above memory was read from a cache, or the roof was measured while the machine was busy.` : HOW_TO_ROOF}</title>${g}</g>`;
 }
 
 /** The workers of one span of the op: busy, then waiting at the barrier. Where inside the op a worker was busy is not recorded. */
