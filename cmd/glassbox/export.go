@@ -5,25 +5,46 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"glassbox/trace/export"
 	"glassbox/trace/file"
+	"glassbox/web/report"
 )
 
 // exportCmd turns a recording into another program's form.
 type exportCmd struct {
 	File string `arg:"" help:"A recording: .gbx, .json, or the journal .part of a request that was cut off."`
-	To   string `required:"" enum:"json,gbx,perfetto,speedscope,csv" help:"json or gbx: the other form of the same recording; perfetto: Chrome JSON for ui.perfetto.dev; speedscope; csv: a line a span."`
+	To   string `required:"" enum:"json,gbx,html,perfetto,speedscope,csv" help:"json or gbx: the other form of the same recording; html: one page that opens from disk; perfetto: Chrome JSON for ui.perfetto.dev; speedscope; csv: the table of a view."`
+	View string `placeholder:"V" help:"html: the view it opens with; csv: the table of this view: request, pass, tape, attention, lens or timeline (default: timeline, a line a span)."`
+	Step string `placeholder:"S" help:"html: the step it opens at."`
 	Out  string `short:"o" required:"" placeholder:"FILE" help:"Where to write; - is standard output (not for gbx)."`
 }
 
-// writers by format; json and gbx are files of their own kind.
-var writers = map[string]func(io.Writer, *file.Recording) error{
-	"json": file.WriteJSON, "gbx": file.WriteGBX, "perfetto": export.Perfetto, "speedscope": export.Speedscope, "csv": export.CSV,
+// writer returns what writes the format.
+func (c *exportCmd) writer() (func(io.Writer, *file.Recording) error, error) {
+	if c.View != "" && c.To != "html" && c.To != "csv" {
+		return nil, &usageError{fmt.Sprintf("--view: only html and csv have views, not %s", c.To)}
+	}
+	if c.View != "" && !slices.Contains(export.Views(), c.View) {
+		return nil, &usageError{fmt.Sprintf("--view: wanted one of %s, found %q", strings.Join(export.Views(), ", "), c.View)}
+	}
+	return map[string]func(io.Writer, *file.Recording) error{
+		"json": file.WriteJSON, "gbx": file.WriteGBX, "perfetto": export.Perfetto, "speedscope": export.Speedscope,
+		"csv": func(w io.Writer, rec *file.Recording) error { return export.ViewCSV(w, rec, c.View) },
+		"html": func(w io.Writer, rec *file.Recording) error {
+			return report.Write(w, rec, report.Options{View: c.View, Step: c.Step})
+		},
+	}[c.To], nil
 }
 
 // Run reads the recording and writes it out; a file appears under its name only when it is whole.
 func (c *exportCmd) Run() error {
+	write, err := c.writer()
+	if err != nil {
+		return err
+	}
 	rec, err := file.Read(c.File)
 	if err != nil {
 		return err
@@ -31,7 +52,6 @@ func (c *exportCmd) Run() error {
 	for _, m := range rec.Missing {
 		fmt.Fprintf(os.Stderr, "glassbox: warning: %s is cut off: %s is missing\n", c.File, m)
 	}
-	write := writers[c.To]
 	if c.Out == "-" {
 		if c.To == "gbx" {
 			return &usageError{"--to gbx: wanted a file with -o, not standard output"}

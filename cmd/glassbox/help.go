@@ -23,7 +23,8 @@ var examples = map[string]string{
   glassbox trace --raw "Once upon a time" -o story.gbx
   python3 -c 'import json; r = json.load(open("out.json")); print(len(r["spans"]))'`,
 	"export": `  glassbox export sky.gbx --to perfetto -o sky.perfetto.json
-  glassbox export sky.gbx --to csv -o - | head`,
+  glassbox export sky.gbx --to html -o sky.html
+  glassbox export sky.gbx --view lens --to csv -o - | head`,
 	"roof": `  glassbox roof
   glassbox roof --threads 1 --json`,
 	"model info": `  glassbox model info

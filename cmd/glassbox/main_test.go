@@ -365,7 +365,7 @@ func TestExportToOtherForms(t *testing.T) {
 	gbx := filepath.Join(dir, "a.gbx")
 	_, stderr, code := output(t, "trace", "Hi", "--max-tokens", "2", "-o", gbx)
 	require.Zero(t, code, stderr)
-	for _, to := range []string{"json", "gbx", "perfetto", "speedscope", "csv"} {
+	for _, to := range []string{"json", "gbx", "html", "perfetto", "speedscope", "csv"} {
 		out := filepath.Join(dir, "out."+to)
 		_, stderr, code := output(t, "export", gbx, "--to", to, "-o", out)
 		require.Zero(t, code, "%s: %s", to, stderr)
@@ -385,8 +385,16 @@ func TestExportToOtherForms(t *testing.T) {
 	_, stderr, code = output(t, "export", gbx, "--to", "csv", "-o", filepath.Join(dir, "no", "such", "folder.csv"))
 	require.Equal(t, 1, code)
 	oneLine(t, "no folder", stderr, "folder.csv")
-	_, _, code = output(t, "export", gbx, "--to", "poem", "-o", "-")
-	require.Equal(t, 2, code)
+	walk, _, code := output(t, "export", gbx, "--to", "csv", "--view", "request", "-o", "-")
+	require.Zero(t, code)
+	require.Equal(t, len(one.Walk)+1, strings.Count(walk, "\n"))
+	_, stderr, code = output(t, "export", gbx, "--to", "csv", "--view", "lens", "-o", "-")
+	require.Equal(t, 1, code)
+	oneLine(t, "no capture", stderr, "--capture lens")
+	for _, wrong := range [][]string{{"--to", "poem"}, {"--to", "csv", "--view", "smell"}, {"--to", "json", "--view", "lens"}} {
+		_, _, code = output(t, append([]string{"export", gbx, "-o", "-"}, wrong...)...)
+		require.Equal(t, 2, code, wrong)
+	}
 }
 
 func TestExportDestroysNothing(t *testing.T) {
