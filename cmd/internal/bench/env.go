@@ -94,7 +94,11 @@ func gpus(ctx context.Context) ([]GPU, string) {
 	if _, err := exec.LookPath("nvidia-smi"); err != nil {
 		return []GPU{}, "no nvidia-smi on this machine"
 	}
-	text := output(ctx, "nvidia-smi", "--query-gpu=name,driver_version,memory.total,clocks.sm,clocks.mem,power.draw,temperature.gpu", "--format=csv,noheader")
+	return parseGPUs(output(ctx, "nvidia-smi", "--query-gpu=name,driver_version,memory.total,clocks.sm,clocks.mem,power.draw,temperature.gpu", "--format=csv,noheader")), "nvidia-smi"
+}
+
+// parseGPUs reads nvidia-smi's lines of seven values.
+func parseGPUs(text string) []GPU {
 	out := []GPU{}
 	for line := range strings.Lines(text) {
 		f := strings.Split(strings.TrimSpace(line), ", ")
@@ -102,7 +106,7 @@ func gpus(ctx context.Context) ([]GPU, string) {
 			out = append(out, GPU{Name: f[0], Driver: f[1], Memory: f[2], Before: "SM " + f[3] + ", memory " + f[4] + ", " + f[5] + ", " + f[6] + " °C"})
 		}
 	}
-	return out, "nvidia-smi"
+	return out
 }
 
 // after notes the GPUs' state at the end.

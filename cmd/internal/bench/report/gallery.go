@@ -81,7 +81,10 @@ func newCard(file string, r *bench.Result) card {
 			n++
 		}
 	}
-	if n > 0 {
+	switch {
+	case n == 1:
+		c.Warn = "1 warning"
+	case n > 1:
 		c.Warn = fmt.Sprintf("%d warnings", n)
 	}
 	return c
