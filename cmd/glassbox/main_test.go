@@ -85,10 +85,19 @@ func TestBadModelFilesAreRefusedInOneLine(t *testing.T) {
 	binary.LittleEndian.PutUint64(huge[8:], 1<<60) // tensors
 	flipped := bytes.Clone(tiny)
 	flipped[0] ^= 0x20
+	nan := testmodel.Bytes(t, testmodel.Spec{Template: "{{ messages[0].content }}"})
+	opened, err := gguf.Parse("nan.gguf", nan)
+	require.NoError(t, err)
+	norm, ok := opened.Tensor("output_norm.weight")
+	require.True(t, ok)
+	for i := range norm.Data {
+		norm.Data[i] = 0xff
+	}
 	for name, c := range map[string]struct {
 		path string
 		want []string
 	}{
+		"no numbers":   {write("nan.gguf", nan), []string{"wanted logits that are numbers"}},
 		"no file":      {filepath.Join(dir, "none.gguf"), []string{"none.gguf", "no such file"}},
 		"a directory":  {dir, []string{"directory"}},
 		"empty":        {write("empty.gguf", nil), []string{"empty.gguf"}},

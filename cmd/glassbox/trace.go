@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -42,6 +43,7 @@ func (c *traceCmd) Run(ctx context.Context) error {
 	if err := c.checkFlags(); err != nil {
 		return err
 	}
+	log.SetOutput(io.Discard) // the server's log: there is one request, and what becomes of it is told below
 	prompt, err := c.prompt()
 	if err != nil {
 		return err

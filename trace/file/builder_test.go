@@ -54,6 +54,13 @@ func TestWhatLiesBeforeTheFirstByteIsCutAndSaid(t *testing.T) {
 	require.Equal(t, ms, s.Attrs["before_first_byte_ns"])
 }
 
+func TestABrokenOffAnswerEndsWithTheEnginesWork(t *testing.T) {
+	spans := []Span{{Lane: "http", StartNs: 0, DurNs: 3 * ms}, {Lane: "loop", StartNs: 4 * ms, DurNs: 5 * ms}}
+	for finish, want := range map[string]int64{"stop": 3 * ms, "length": 3 * ms, "cancelled": 9 * ms, "error": 9 * ms} {
+		require.Equal(t, want, Measure(&Recording{Request: Request{FinishReason: finish}, Spans: spans}).E2ENs, finish)
+	}
+}
+
 func TestNumbersFollowTheirFormulas(t *testing.T) {
 	rec := sample(t)
 	require.Equal(t, Numbers{TTFTNs: 18 * ms, TPOTNs: 10 * ms, E2ENs: 40 * ms, PromptTokens: 3, OutputTokens: 3, PrefillTokensPerS: 600,

@@ -75,13 +75,18 @@ func linkParents(spans []Span) {
 	}
 }
 
+// brokeOff tells whether the client left or the request failed: the engine may have worked on after the last thing that
+// the HTTP side did.
+func brokeOff(finish string) bool { return finish == "cancelled" || finish == "error" }
+
 // Measure computes the numbers of a recording from its spans, passes and tokens:
 //
 //	ttft_ns               end of the first sse_flush span of an output token; without one, when the first token was sampled
 //	first_token_ns        when the first token was sampled
 //	tpot_ns               (t_last - t_first) / (n - 1) over the sampling times of the n output tokens
 //	decode_tokens_per_s   (n - 1) / (t_last - t_first)
-//	e2e_ns                latest end of a span on the HTTP lane; without one, of any span. Not of a partial recording
+//	e2e_ns                latest end of a span on the HTTP lane; without one, or where the answer broke off, of any span.
+//	                      Not of a partial recording
 //	prefill_tokens_per_s  tokens of the prefill passes / sum of their durations
 //	queue_ns              sum of the queue spans
 //	paused_ns             sum of the passes' paused_ns
@@ -111,7 +116,7 @@ func Measure(rec *Recording) Numbers {
 	if flushed > 0 {
 		n.TTFTNs = flushed
 	}
-	if n.E2ENs = http; http == 0 {
+	if n.E2ENs = http; http == 0 || brokeOff(rec.Request.FinishReason) {
 		n.E2ENs = any
 	}
 	if rec.Partial {
