@@ -15,7 +15,7 @@ const pageTokens = 16
 func ValuesOf(rec *file.Recording) Values {
 	v := Values{
 		Layers: rec.Model.Layers, Heads: rec.Model.Heads, KVHeads: rec.Model.KVHeads, Width: rec.Model.Width,
-		HeadDim: rec.Model.HeadDim, FFN: rec.Model.FFN, Vocab: rec.Model.Vocab, Threads: rec.Device.Threads, Backend: backendOf(rec),
+		HeadDim: rec.Model.HeadDim, FFN: rec.Model.FFN, Vocab: rec.Model.Vocab, Threads: rec.Device.Threads, Backend: backendOf(rec), Architecture: rec.Model.Architecture,
 	}
 	if v.HeadDim == 0 && v.Heads > 0 {
 		v.HeadDim = v.Width / v.Heads
@@ -53,18 +53,20 @@ func backendIn(s string) string {
 	return ""
 }
 
-// Apply lays the catalogue over the recording: it sets the walk, one step for each page, and the loops. A step that the
-// recording has no span of has count 0 and says why in its text.
+// Apply lays the catalogue over the recording: it sets the walk, one step for each page, and the loops. Pages of ops that
+// the model's architecture does not have are left out. A step that the recording has no span of has count 0 and says why in
+// its text.
 func (c *Catalogue) Apply(rec *file.Recording) {
 	v := ValuesOf(rec)
 	spans := map[string][]int{}
 	for i := range rec.Spans {
 		spans[rec.Spans[i].Step] = append(spans[rec.Spans[i].Step], i)
 	}
-	rec.Walk = make([]file.Step, len(c.Steps))
+	walk := c.Walk(v.Architecture)
+	rec.Walk = make([]file.Step, len(walk))
 	rec.Loops = nil
 	before := ""
-	for i, s := range c.Steps {
+	for i, s := range walk {
 		w := &rec.Walk[i]
 		*w = c.words(s, v)
 		w.Spans = spans[s.ID]
@@ -88,8 +90,9 @@ func (c *Catalogue) Apply(rec *file.Recording) {
 
 // Describe is the walk as the pages have it, without a recording: what an engine's page shows before anything has run.
 func (c *Catalogue) Describe(v Values) []file.Step {
-	walk := make([]file.Step, len(c.Steps))
-	for i, s := range c.Steps {
+	steps := c.Walk(v.Architecture)
+	walk := make([]file.Step, len(steps))
+	for i, s := range steps {
 		walk[i] = c.words(s, v)
 		walk[i].Sources = c.sourcesOf(s, v, &file.Recording{}, nil)
 		walk[i].Source = walk[i].Sources[0]
@@ -143,7 +146,8 @@ func whyNot(s *Step, rec *file.Recording) string {
 // in the page's own symbol first; then come the page's other functions, and the kernels. There is at least one.
 func (c *Catalogue) sourcesOf(s *Step, v Values, rec *file.Recording, spans []int) []file.Source {
 	refs := slices.Clone(rec.RawSources[s.ID])
-	slices.SortStableFunc(refs, func(a, b file.SourceRef) int { return rank(s, a) - rank(s, b) })
+	first := v.symbol(s.Symbol)
+	slices.SortStableFunc(refs, func(a, b file.SourceRef) int { return rank(first, a) - rank(first, b) })
 	var list []file.Source
 	ranIn := map[string]bool{} // packages
 	for _, r := range refs {
@@ -167,10 +171,10 @@ func (c *Catalogue) sourcesOf(s *Step, v Values, rec *file.Recording, spans []in
 }
 
 // rank puts the lines of the page's symbol before others, and functions of a backend last.
-func rank(s *Step, r file.SourceRef) int {
+func rank(symbol string, r file.SourceRef) int {
 	dir, name, _ := cutSymbol(r.Func)
 	switch {
-	case module+"/"+dir+"."+name == s.Symbol:
+	case module+"/"+dir+"."+name == symbol:
 		return 0
 	case backendIn(r.File) != "":
 		return 2

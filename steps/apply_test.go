@@ -134,9 +134,9 @@ func TestCheckSpansFindsWhatThePagesGetWrong(t *testing.T) {
 		do   func()
 		want string
 	}{
-		"symbol":  {func() { c.Step("draw").Symbol = "glassbox/engine/sample.(*Sampler).minP" }, "51-draw.md: a span came from glassbox/engine/sample.(*Sampler).draw"},
-		"backend": {func() { c.Step("rope").Also = []string{"glassbox/engine/backend/{backend}.add"} }, "29-rope.md: a span came from glassbox/engine/backend/ref.rope"},
-		"lane":    {func() { c.Step("emit").Lane = "http" }, "ran in lane loop; catalog/glassbox/55-emit.md says http"},
+		"symbol":  {func() { c.Step("draw").Symbol = "glassbox/engine/sample.(*Sampler).minP" }, "56-draw.md: a span came from glassbox/engine/sample.(*Sampler).draw"},
+		"backend": {func() { c.Step("rope").Also = []string{"glassbox/engine/backend/{backend}.add"} }, "31-rope.md: a span came from glassbox/engine/backend/ref.rope"},
+		"lane":    {func() { c.Step("emit").Lane = "http" }, "ran in lane loop; catalog/glassbox/60-emit.md says http"},
 		"no page": {func() { delete(c.byID, "emit") }, `step "emit" has no page`},
 		"no line": {func() { delete(rec.RawSources, "emit") }, "does not say which line began it"},
 		"sources": {func() {

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -22,6 +23,9 @@ func (c *Catalogue) CheckSpans(rec *file.Recording) []error {
 		case s == nil:
 			missing[step] = true
 			bad = append(bad, fmt.Errorf("spans[%d] (%s): step %q has no page in catalog/%s", i, rec.Spans[i].ID, step, c.Engine))
+		case !s.In(rec.Model.Architecture):
+			missing[step] = true
+			bad = append(bad, fmt.Errorf("spans[%d] (%s): %s says that %s has no such op, only %v", i, rec.Spans[i].ID, s.File, cmp.Or(rec.Model.Architecture, builtin), s.Models))
 		case rec.Spans[i].Lane != s.Lane:
 			missing[step] = true
 			bad = append(bad, fmt.Errorf("spans[%d] (%s): ran in lane %s; %s says %s", i, rec.Spans[i].ID, rec.Spans[i].Lane, s.File, s.Lane))
@@ -33,7 +37,7 @@ func (c *Catalogue) CheckSpans(rec *file.Recording) []error {
 	v := ValuesOf(rec)
 	for _, s := range c.Steps {
 		for _, ref := range rec.RawSources[s.ID] {
-			if err := c.checkRef(s, v, rec.Model.Architecture, ref); err != nil {
+			if err := c.checkRef(s, v, ref); err != nil {
 				bad = append(bad, err)
 			}
 		}
@@ -42,16 +46,14 @@ func (c *Catalogue) CheckSpans(rec *file.Recording) []error {
 }
 
 // checkRef checks one place that a span of the step came from.
-func (c *Catalogue) checkRef(s *Step, v Values, architecture string, ref file.SourceRef) error {
+func (c *Catalogue) checkRef(s *Step, v Values, ref file.SourceRef) error {
 	var wanted []string
 	for _, symbol := range append([]string{s.Symbol}, s.Also...) {
 		wanted = append(wanted, v.symbol(symbol))
 	}
 	dir, name, ours := cutSymbol(ref.Func)
 	symbol := module + "/" + dir + "." + name
-	// A page of an op names llama's function; another architecture has its own in the same package.
-	other := s.Op != "" && architecture != "llama" && dir == "engine/model"
-	if !ours || !other && !slices.Contains(wanted, symbol) {
+	if !ours || !slices.Contains(wanted, symbol) {
 		return fmt.Errorf("%s: a span came from %s (%s:%d); the page names %v", s.File, ref.Func, ref.File, ref.Line, wanted)
 	}
 	if c.sources == nil {

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ type Values struct {
 	Layers, Heads, KVHeads, Width, HeadDim, FFN, Vocab int
 	Threads, PageTokens                                int
 	Backend                                            string // "cpu"
+	Architecture                                       string // "llama"
 }
 
 var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
@@ -59,13 +61,10 @@ func (v Values) Fill(s string) string {
 	})
 }
 
-// symbol puts the backend's name into a symbol; "ref", the plain one, where it is not known.
+// symbol puts the names of backend and architecture into a symbol; where they are not known, those of the plain backend and
+// of the built-in model.
 func (v Values) symbol(s string) string {
-	backend := v.Backend
-	if backend == "" {
-		backend = "ref"
-	}
-	return strings.ReplaceAll(s, "{backend}", backend)
+	return strings.NewReplacer("{backend}", cmp.Or(v.Backend, "ref"), "{arch}", cmp.Or(v.Architecture, builtin)).Replace(s)
 }
 
 // unknownPlaceholder returns the first placeholder of s that Fill does not know, "" if there is none.

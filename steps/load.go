@@ -68,4 +68,4 @@ func sortedKeys() []string {
 	return names
 }
 
-func keyList() string { return strings.Join(append(sortedKeys(), "also"), ", ") }
+func keyList() string { return strings.Join(append(sortedKeys(), "also", "models"), ", ") }

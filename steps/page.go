@@ -2,6 +2,7 @@ package steps
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -18,7 +19,8 @@ type Step struct {
 	Lane      string   // the thread or process it runs in
 	Op        string   // the op of the forward pass that this step is, or
 	Span      string   // the kind of span that it is
-	Symbol    string   // the function that does it, as Go's runtime writes it
+	Models    []string // the architectures that have the op; none = all
+	Symbol    string   // the function that does it, as Go's runtime writes it; {arch} and {backend} stand for their names
 	Also      []string // more functions that take part; for an op the backend's
 	Form      string   // what the request is here: one of Forms
 	Label     string   // for the map, at most 12 characters
@@ -118,8 +120,8 @@ func (s *Step) readKey(line string, n int) error {
 		return fmt.Errorf("%s:%d: key %s: is here twice; the first is on line %d", s.File, n, key, s.lines[key])
 	}
 	s.lines[key] = n
-	if key == "also" {
-		s.Also = strings.Fields(strings.ReplaceAll(value, ",", " "))
+	if list := s.list(key); list != nil {
+		*list = strings.Fields(strings.ReplaceAll(value, ",", " "))
 		return nil
 	}
 	k, known := keys[key]
@@ -129,6 +131,26 @@ func (s *Step) readKey(line string, n int) error {
 	*k.field(s) = value
 	return nil
 }
+
+// list returns where the values of a key that has several go, nil for other keys.
+func (s *Step) list(key string) *[]string {
+	switch key {
+	case "also":
+		return &s.Also
+	case "models":
+		return &s.Models
+	}
+	return nil
+}
+
+// In tells whether the step is one of an architecture's walk. Where the architecture is not known, it is the built-in
+// model's.
+func (s *Step) In(architecture string) bool {
+	return len(s.Models) == 0 || contains(s.Models, cmp.Or(architecture, builtin))
+}
+
+// builtin is the built-in model's architecture.
+const builtin = "llama"
 
 // check looks at the values; end is the line where the front matter ends.
 func (s *Step) check(end int) error {
@@ -140,6 +162,8 @@ func (s *Step) check(end int) error {
 	switch {
 	case (s.Op == "") == (s.Span == ""):
 		return fmt.Errorf("%s:%d: wanted one of the keys op and span", s.File, end)
+	case len(s.Models) > 0 && s.Op == "":
+		return s.fail("models", "none, on a page that is not of an op", strings.Join(s.Models, ", "))
 	case !contains(stages, s.Stage):
 		return s.fail("stage", "one of "+strings.Join(stages, ", "), s.Stage)
 	case !contains(Forms, s.Form):
@@ -156,8 +180,8 @@ func (s *Step) check(end int) error {
 		return fmt.Errorf("%s:%d: the text is missing", s.File, end+1)
 	}
 	for key, n := range s.lines {
-		if key == "also" || key == "symbol" {
-			continue // these know {backend} only; resolving them tells
+		if key == "symbol" || s.list(key) != nil {
+			continue // these know {arch} and {backend} only; resolving them tells
 		}
 		if name := unknownPlaceholder(*keys[key].field(s)); name != "" {
 			return fmt.Errorf("%s:%d: key %s: there is no placeholder %s", s.File, n, key, name)

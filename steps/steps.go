@@ -12,6 +12,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"glassbox/trace"
 )
@@ -46,6 +47,11 @@ func Glassbox(files fs.FS) *Catalogue {
 
 // Step returns the step of an id, nil if there is none.
 func (c *Catalogue) Step(id string) *Step { return c.byID[id] }
+
+// Walk returns the steps of an architecture's walk: all pages but those of ops that it does not have.
+func (c *Catalogue) Walk(architecture string) []*Step {
+	return slices.DeleteFunc(slices.Clone(c.Steps), func(s *Step) bool { return !s.In(architecture) })
+}
 
 // checkEngine compares the catalogue with the engine's own table of steps: ids, order, stage and lane.
 func (c *Catalogue) checkEngine() error {

@@ -4,7 +4,7 @@ package trace
 // graph.Builder through which a model uses it, one function in each backend.
 type OpID uint8
 
-// The ops, in the order in which a layer runs them.
+// The ops, in the order in which a layer runs them. No model has all of them.
 const (
 	OpNone OpID = iota
 	OpEmbed
@@ -12,18 +12,23 @@ const (
 	OpAttnQ
 	OpAttnK
 	OpAttnV
+	OpAttnQNorm
+	OpAttnKNorm
 	OpRope
 	OpKVWrite
 	OpScores
 	OpSoftmax
 	OpMix
 	OpAttnOut
+	OpAttnPostNorm
 	OpAttnResidual
 	OpFFNNorm
 	OpGate
 	OpUp
 	OpSwiGLU
+	OpGeGLU
 	OpDown
+	OpFFNPostNorm
 	OpFFNResidual
 	OpOutNorm
 	OpLMHead
@@ -54,18 +59,23 @@ var opTable = [opEnd]OpInfo{
 	OpAttnQ:        {StepAttnQ, FamilyAttention},
 	OpAttnK:        {StepAttnK, FamilyAttention},
 	OpAttnV:        {StepAttnV, FamilyAttention},
+	OpAttnQNorm:    {StepAttnQNorm, FamilyNorm},
+	OpAttnKNorm:    {StepAttnKNorm, FamilyNorm},
 	OpRope:         {StepRope, FamilyAttention},
 	OpKVWrite:      {StepKVWrite, FamilyKV},
 	OpScores:       {StepScores, FamilyAttention},
 	OpSoftmax:      {StepSoftmax, FamilyAttention},
 	OpMix:          {StepMix, FamilyAttention},
 	OpAttnOut:      {StepAttnOut, FamilyAttention},
+	OpAttnPostNorm: {StepAttnPostNorm, FamilyNorm},
 	OpAttnResidual: {StepAttnResidual, FamilyNorm},
 	OpFFNNorm:      {StepFFNNorm, FamilyNorm},
 	OpGate:         {StepGate, FamilyFFN},
 	OpUp:           {StepUp, FamilyFFN},
 	OpSwiGLU:       {StepSwiGLU, FamilyFFN},
+	OpGeGLU:        {StepGeGLU, FamilyFFN},
 	OpDown:         {StepDown, FamilyFFN},
+	OpFFNPostNorm:  {StepFFNPostNorm, FamilyNorm},
 	OpFFNResidual:  {StepFFNResidual, FamilyNorm},
 	OpOutNorm:      {StepOutNorm, FamilyNorm},
 	OpLMHead:       {StepLMHead, FamilyEmbed},

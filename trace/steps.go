@@ -32,24 +32,29 @@ const (
 	StepPlan
 	StepBatch
 	StepLaunch
-	// compute: the workers, one step an op
+	// compute: the workers, one step an op; a model's walk has those of its own ops
 	StepEmbed
 	StepAttnNorm
 	StepAttnQ
 	StepAttnK
 	StepAttnV
+	StepAttnQNorm
+	StepAttnKNorm
 	StepRope
 	StepKVWrite
 	StepScores
 	StepSoftmax
 	StepMix
 	StepAttnOut
+	StepAttnPostNorm
 	StepAttnResidual
 	StepFFNNorm
 	StepGate
 	StepUp
 	StepSwiGLU
+	StepGeGLU
 	StepDown
+	StepFFNPostNorm
 	StepFFNResidual
 	StepOutNorm
 	StepLMHead
@@ -112,18 +117,23 @@ var stepTable = [stepEnd]StepInfo{
 	StepAttnQ:        {"attn_q", Compute, LaneWorkers},
 	StepAttnK:        {"attn_k", Compute, LaneWorkers},
 	StepAttnV:        {"attn_v", Compute, LaneWorkers},
+	StepAttnQNorm:    {"attn_q_norm", Compute, LaneWorkers},
+	StepAttnKNorm:    {"attn_k_norm", Compute, LaneWorkers},
 	StepRope:         {"rope", Compute, LaneWorkers},
 	StepKVWrite:      {"kv_write", Compute, LaneWorkers},
 	StepScores:       {"attn_scores", Compute, LaneWorkers},
 	StepSoftmax:      {"attn_softmax", Compute, LaneWorkers},
 	StepMix:          {"attn_mix", Compute, LaneWorkers},
 	StepAttnOut:      {"attn_out", Compute, LaneWorkers},
+	StepAttnPostNorm: {"attn_post_norm", Compute, LaneWorkers},
 	StepAttnResidual: {"attn_residual", Compute, LaneWorkers},
 	StepFFNNorm:      {"ffn_norm", Compute, LaneWorkers},
 	StepGate:         {"ffn_gate", Compute, LaneWorkers},
 	StepUp:           {"ffn_up", Compute, LaneWorkers},
 	StepSwiGLU:       {"ffn_swiglu", Compute, LaneWorkers},
+	StepGeGLU:        {"ffn_geglu", Compute, LaneWorkers},
 	StepDown:         {"ffn_down", Compute, LaneWorkers},
+	StepFFNPostNorm:  {"ffn_post_norm", Compute, LaneWorkers},
 	StepFFNResidual:  {"ffn_residual", Compute, LaneWorkers},
 	StepOutNorm:      {"out_norm", Compute, LaneWorkers},
 	StepLMHead:       {"lm_head", Compute, LaneWorkers},

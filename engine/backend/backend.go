@@ -105,13 +105,20 @@ func (b *Batch) Scores(heads int) int {
 	return n
 }
 
-// Shape returns what the nodes' Work is derived from.
-func (b *Batch) Shape(kvBytes int) graph.Shape {
+// Shape returns what the nodes' Work is derived from; window is the graph's.
+func (b *Batch) Shape(kvBytes, window int) graph.Shape {
 	s := graph.Shape{Tokens: len(b.Tokens), Out: len(b.Out), KVBytes: int64(kvBytes)}
+	first := 0 // position of the sequence's first token
 	for i, p := range b.Pos {
-		s.Keys += int64(p) + 1
+		if i == 0 || b.Seq[i-1] != b.Seq[i] {
+			first = int(p)
+		}
+		n := int(p) + 1
+		s.Keys += int64(n)
+		s.WindowKeys += int64(min(n, window))
 		if i+1 == len(b.Pos) || b.Seq[i+1] != b.Seq[i] {
-			s.KVRead += int64(p) + 1
+			s.KVRead += int64(n)
+			s.WindowRead += int64(n - max(0, first+1-window))
 		}
 	}
 	return s

@@ -52,11 +52,32 @@ func (b *Builder) Embed(op trace.OpID, w *Weight) Buf {
 	return b.add(Node{Op: op, Kind: Embed, A: NoBuf, B: NoBuf, Out: b.buf("x", PerToken, w.Cols), W: w})
 }
 
+// EmbedScaled is Embed with each row multiplied by scale.
+//
+//go:noinline
+func (b *Builder) EmbedScaled(op trace.OpID, w *Weight, scale float32) Buf {
+	return b.add(Node{Op: op, Kind: Embed, A: NoBuf, B: NoBuf, Out: b.buf("x", PerToken, w.Cols), W: w, Scale: scale})
+}
+
 // Norm is RMSNorm of x into a buffer of its own.
 //
 //go:noinline
 func (b *Builder) Norm(op trace.OpID, x Buf, w *Weight, eps float32) Buf {
 	return b.add(Node{Op: op, Kind: RMSNorm, A: x, B: NoBuf, Out: b.buf("norm", PerToken, w.Cols), W: w, Eps: eps})
+}
+
+// BranchNorm is RMSNorm of a branch, in place, before it is added to the residual stream.
+//
+//go:noinline
+func (b *Builder) BranchNorm(op trace.OpID, x Buf, w *Weight, eps float32) Buf {
+	return b.add(Node{Op: op, Kind: RMSNorm, A: x, B: NoBuf, Out: x, W: w, Eps: eps})
+}
+
+// HeadNorm is RMSNorm of each head for itself, in place.
+//
+//go:noinline
+func (b *Builder) HeadNorm(op trace.OpID, x Buf, w *Weight, a *Attention, eps float32) {
+	b.add(Node{Op: op, Kind: HeadNorm, A: x, B: NoBuf, Out: x, W: w, Attn: a, Eps: eps})
 }
 
 // OutNorm is the last RMSNorm: only the tokens whose logits are wanted go on from here.
@@ -86,6 +107,8 @@ func (b *Builder) RoPE(op trace.OpID, q, k Buf, a *Attention, r *Rope) {
 //go:noinline
 func (b *Builder) KVWrite(op trace.OpID, k, v Buf, a *Attention) {
 	b.g.Attn = *a
+	b.g.Attn.Window = 0 // the cache keeps all positions: another layer may look at all of them
+	b.g.Window = max(b.g.Window, a.Window)
 	b.add(Node{Op: op, Kind: KVWrite, A: k, B: v, Out: NoBuf, Attn: a})
 }
 
@@ -122,6 +145,13 @@ func (b *Builder) Add(op trace.OpID, x, branch Buf) Buf {
 //go:noinline
 func (b *Builder) SwiGLU(op trace.OpID, gate, up Buf) Buf {
 	return b.add(Node{Op: op, Kind: SwiGLU, A: gate, B: up, Out: gate})
+}
+
+// GeGLU gates up with gelu(gate), in place of gate.
+//
+//go:noinline
+func (b *Builder) GeGLU(op trace.OpID, gate, up Buf) Buf {
+	return b.add(Node{Op: op, Kind: GeGLU, A: gate, B: up, Out: gate})
 }
 
 // LMHead turns the last norm's rows into logits over the vocabulary.

@@ -14,21 +14,23 @@ type Kind uint8
 
 // The kinds. Rows are tokens; W is the node's weight, a and b its inputs.
 const (
-	Embed   Kind = iota // out[t] = row Tokens[t] of W
-	RMSNorm             // out[t] = a[t] / sqrt(mean(a[t]²) + Eps) * W (Zhang and Sennrich 2019)
-	MatMul              // out[t] = W · a[t] (+ Bias); W has Rows outputs, Cols inputs
-	RoPE                // a[t] (queries) and b[t] (keys) turned in place by the token's position (Su et al. 2021)
-	KVWrite             // a[t] (keys) and b[t] (values) go to the token's place in the KV cache of the layer
-	Scores              // out[t][h][j] = Scale * a[t][h] · K[j][h div group], j = 0..pos(t)
-	Softmax             // out[t][h] = softmax(out[t][h][0..pos(t)]) in place
-	Mix                 // out[t][h] = sum over j of a[t][h][j] * V[j][h div group]
-	Add                 // out[t] = a[t] + b[t]; out is a
-	SwiGLU              // out[t] = silu(a[t]) * b[t], silu(z) = z / (1 + exp(-z)); out is a (Shazeer 2020)
+	Embed    Kind = iota // out[t] = row Tokens[t] of W (* Scale)
+	RMSNorm              // out[t] = a[t] / sqrt(mean(a[t]²) + Eps) * W (Zhang and Sennrich 2019)
+	MatMul               // out[t] = W · a[t] (+ Bias); W has Rows outputs, Cols inputs
+	HeadNorm             // RMSNorm of each head of a[t] for itself, in place; W has HeadDim values, the same for all heads
+	RoPE                 // a[t] (queries) and b[t] (keys) turned in place by the token's position (Su et al. 2021)
+	KVWrite              // a[t] (keys) and b[t] (values) go to the token's place in the KV cache of the layer
+	Scores               // out[t][h][j] = Attn.Scale * a[t][h] · K[j][h div group], j = 0..pos(t)
+	Softmax              // out[t][h] = softmax(out[t][h][0..pos(t)]) in place
+	Mix                  // out[t][h] = sum over j of a[t][h][j] * V[j][h div group]
+	Add                  // out[t] = a[t] + b[t]; out is a
+	SwiGLU               // out[t] = silu(a[t]) * b[t], silu(z) = z / (1 + exp(-z)); out is a (Shazeer 2020)
+	GeGLU                // out[t] = gelu(a[t]) * b[t], gelu in its tanh form (Hendrycks and Gimpel 2016); out is a
 )
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	return [...]string{"Embed", "RMSNorm", "MatMul", "RoPE", "KVWrite", "Scores", "Softmax", "Mix", "Add", "SwiGLU"}[k]
+	return [...]string{"Embed", "RMSNorm", "MatMul", "HeadNorm", "RoPE", "KVWrite", "Scores", "Softmax", "Mix", "Add", "SwiGLU", "GeGLU"}[k]
 }
 
 // Buf is a buffer of the graph: an index into Graph.Bufs, or NoBuf.
@@ -75,6 +77,7 @@ type Rope struct {
 	Dim     int       // of each head that is turned
 	Factors []float64 // divide the frequency of pair i, nil = all 1
 	Halves  bool      // pairs are (i, i+Dim/2), as in NeoX; else adjacent elements (2i, 2i+1), as in llama
+	Scale   float64   // of sines and cosines, so of what is turned: YaRN's attention factor; 0 = 1
 }
 
 // Node is one op of the forward pass.
@@ -87,7 +90,8 @@ type Node struct {
 	Out   Buf
 	W     *Weight
 	Bias  *Weight // MatMul, may be nil
-	Eps   float32 // RMSNorm
+	Scale float32 // Embed, 0 = 1
+	Eps   float32 // RMSNorm, HeadNorm
 	Attn  *Attention
 	Rope  *Rope
 	PC    uintptr // the line of the model that asked for the op
@@ -98,6 +102,7 @@ type Graph struct {
 	Layers int
 	Vocab  int
 	Attn   Attention // of the KV cache: every layer has KVHeads x HeadDim keys and values a token
+	Window int       // of the layers that have one; 0 = no layer has
 	Nodes  []*Node
 	Bufs   []BufInfo
 	Logits Buf // PerOut, Width Vocab

@@ -9,11 +9,13 @@ type Work struct {
 
 // Shape is what Work needs to know of a batch.
 type Shape struct {
-	Tokens  int   // of the batch
-	Out     int   // rows whose logits are wanted
-	Keys    int64 // sum over tokens of the positions each attends to (its own included)
-	KVRead  int64 // sum over sequences of the positions in the cache once this batch is written
-	KVBytes int64 // bytes of one element in the cache
+	Tokens int   // of the batch
+	Out    int   // rows whose logits are wanted
+	Keys   int64 // sum over tokens of the positions each attends to (its own included)
+	KVRead int64 // sum over sequences of the positions in the cache once this batch is written
+	// The same in layers with a window: no more keys than the window has, and no position older than the first token's.
+	WindowKeys, WindowRead int64
+	KVBytes                int64 // bytes of one element in the cache
 }
 
 // Work derives the node's traffic and arithmetic.
@@ -26,7 +28,7 @@ func (n *Node) Work(g *Graph, s Shape) Work {
 	switch n.Kind {
 	case Embed:
 		return Work{Bytes: rows * (int64(n.W.Type.RowBytes(n.W.Cols)) + 4*width(n.Out))}
-	case RMSNorm:
+	case RMSNorm, HeadNorm:
 		return Work{Bytes: rows*8*width(n.Out) + int64(len(n.W.Data)), Flops: rows * 4 * width(n.Out)}
 	case MatMul:
 		r, c := int64(n.W.Rows), int64(n.W.Cols)
@@ -39,14 +41,26 @@ func (n *Node) Work(g *Graph, s Shape) Work {
 		return Work{Bytes: rows * w * (4 + s.KVBytes)}
 	case Scores, Mix:
 		a := n.Attn
-		kv := s.KVRead * int64(a.KVHeads*a.HeadDim) * s.KVBytes
-		return Work{Bytes: kv + 4*s.Keys*int64(a.Heads) + rows*4*int64(a.Heads*a.HeadDim), Flops: 2 * s.Keys * int64(a.Heads*a.HeadDim)}
+		keys, read := n.keys(s)
+		kv := read * int64(a.KVHeads*a.HeadDim) * s.KVBytes
+		return Work{Bytes: kv + 4*keys*int64(a.Heads) + rows*4*int64(a.Heads*a.HeadDim), Flops: 2 * keys * int64(a.Heads*a.HeadDim)}
 	case Softmax:
-		return Work{Bytes: 8 * s.Keys * int64(n.Attn.Heads), Flops: 4 * s.Keys * int64(n.Attn.Heads)}
+		keys, _ := n.keys(s)
+		return Work{Bytes: 8 * keys * int64(n.Attn.Heads), Flops: 4 * keys * int64(n.Attn.Heads)}
 	case Add:
 		return Work{Bytes: rows * 12 * width(n.Out), Flops: rows * width(n.Out)}
 	case SwiGLU:
 		return Work{Bytes: rows * 12 * width(n.Out), Flops: rows * 5 * width(n.Out)}
+	case GeGLU:
+		return Work{Bytes: rows * 12 * width(n.Out), Flops: rows * 10 * width(n.Out)}
 	}
 	return Work{}
+}
+
+// keys returns what the node's attention looks at of the batch: see Shape.Keys and KVRead.
+func (n *Node) keys(s Shape) (keys, read int64) {
+	if n.Attn.Window > 0 {
+		return s.WindowKeys, s.WindowRead
+	}
+	return s.Keys, s.KVRead
 }

@@ -29,6 +29,7 @@ type Config struct {
 	Eps      float32
 	RopeBase float64
 	RopeDim  int
+	Scaling  RopeScaling
 }
 
 // limits keep hostile counts from being multiplied or allocated for.
@@ -68,7 +69,11 @@ func readConfig(f *gguf.File) (*Config, error) {
 	}
 	c.HeadDim = r.count("attention.key_length", c.Width/c.Heads, maxWidth)
 	c.RopeDim = r.count("rope.dimension_count", c.HeadDim, maxWidth)
+	if v := r.count("attention.value_length", c.HeadDim, maxWidth); r.err == nil && v != c.HeadDim {
+		return nil, r.fail("attention.value_length", fmt.Sprintf("%d, as attention.key_length", c.HeadDim), v)
+	}
 	c.RopeBase = r.float("rope.freq_base", 10000)
+	c.Scaling = r.scaling(c.Context)
 	c.Eps = float32(r.float("attention.layer_norm_rms_epsilon", math.NaN()))
 	if r.err != nil {
 		return nil, r.err
@@ -84,6 +89,9 @@ func readConfig(f *gguf.File) (*Config, error) {
 	}
 	if !(c.Eps > 0) || c.Eps > 1 {
 		return nil, r.fail("attention.layer_norm_rms_epsilon", "a number above 0 and up to 1", c.Eps)
+	}
+	if err := c.Scaling.check(&r, c.RopeBase); err != nil {
+		return nil, err
 	}
 	return c, r.unsupported()
 }
@@ -151,17 +159,23 @@ func (r *configReader) text(key string) string {
 	return s
 }
 
+// changers are keys that change the arithmetic of architectures near to those here, where they are not 0.
+var changers = []string{"attn_logit_softcapping", "final_logit_softcapping", "attention.scale", "attention.clamp_kqv",
+	"attention.max_alibi_bias", "logit_scale", "residual_scale", "embedding_scale"}
+
 // unsupported refuses keys whose meaning this engine does not compute: a wrong answer would look like a right one.
 func (r *configReader) unsupported() error {
-	if s, err := r.f.StringOr(r.arch+".rope.scaling.type", "none"); err != nil {
-		return err
-	} else if s != "none" {
-		return r.fail("rope.scaling.type", `"none"`, s)
-	}
 	if n, err := r.f.UintOr(r.arch+".expert_count", 0); err != nil {
 		return err
 	} else if n != 0 {
 		return r.fail("expert_count", "0 (mixtures of experts are not supported)", n)
+	}
+	for _, key := range changers {
+		if v, err := r.f.FloatOr(r.arch+"."+key, 0); err != nil {
+			return err
+		} else if v != 0 {
+			return r.fail(key, "none: this is not computed", v)
+		}
 	}
 	return nil
 }

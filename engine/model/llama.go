@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"glassbox/engine/graph"
-	"glassbox/engine/tensor"
 	"glassbox/trace"
 )
 
@@ -16,7 +15,8 @@ type llamaLayer struct {
 }
 
 // llama is the decoder of Llama (Touvron et al. 2023) and of the many models of its shape, SmolLM2 among them: RMSNorm
-// before attention and before feed-forward, rotary positions on adjacent pairs, grouped-query attention, SwiGLU.
+// before attention and before feed-forward, rotary positions on adjacent pairs, grouped-query attention, SwiGLU. The rows of
+// q and k are in the order that adjacent pairs need: converters permute those of transformers' checkpoints.
 // Tensor names: GGUF specification, "Standardized tensor names".
 func llama(b *graph.Builder, c *Config, l *loader) {
 	embed := l.matrix("token_embd.weight", c.Vocab, c.Width)
@@ -26,7 +26,7 @@ func llama(b *graph.Builder, c *Config, l *loader) {
 		head = embed // tied: the embedding's rows are the head's rows
 	}
 	attn := &graph.Attention{Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Scale: float32(1 / math.Sqrt(float64(c.HeadDim)))}
-	rope := &graph.Rope{Base: c.RopeBase, Dim: c.RopeDim, Factors: l.ropeFactors(c.RopeDim)}
+	rope := l.rope(c, false)
 	layers := make([]llamaLayer, c.Layers)
 	for i := range layers {
 		layers[i] = llamaMap(c, l, i)
@@ -86,26 +86,4 @@ func llamaFeedForward(b *graph.Builder, c *Config, w *llamaLayer, x graph.Buf) g
 	h := b.SwiGLU(trace.OpSwiGLU, gate, up)
 	down := b.MatMul(trace.OpDown, h, w.down, nil)
 	return b.Add(trace.OpFFNResidual, x, down)
-}
-
-// ropeFactors reads the frequency divisors that some Llama 3 files carry (rope_freqs.weight), nil where there are none.
-func (l *loader) ropeFactors(dim int) []float64 {
-	w := l.optional("rope_freqs.weight", 1, dim/2)
-	if w == nil {
-		return nil
-	}
-	vals := make([]float32, dim/2)
-	if err := tensor.Dequant(w.Type, vals, w.Data); err != nil {
-		l.fail(w.Name, "values", err)
-		return nil
-	}
-	f := make([]float64, len(vals))
-	for i, v := range vals {
-		if !(v > 0) {
-			l.fail(w.Name, "positive divisors", v)
-			return nil
-		}
-		f[i] = float64(v)
-	}
-	return f
 }

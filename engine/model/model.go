@@ -10,7 +10,10 @@ type architecture func(b *graph.Builder, c *Config, l *loader)
 
 // architectures by the name in general.architecture. To add one, write its file and add its line.
 var architectures = map[string]architecture{
-	"llama": llama,
+	"llama":  llama,
+	"qwen2":  qwen2,
+	"qwen3":  qwen3,
+	"gemma3": gemma3,
 }
 
 // Model is a checkpoint, ready to be given to a backend. It refers to the file's memory: keep the file open.

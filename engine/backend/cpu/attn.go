@@ -51,6 +51,10 @@ func rope(b *Backend, s *step, w int) {
 		cos, sin := s.turns.cos[t*d:(t+1)*d], s.turns.sin[t*d:(t+1)*d]
 		if s.fresh {
 			kern.RopeTable(cos, sin, s.turns.freq, int(b.batch.Pos[t]), r.Halves)
+			if r.Scale != 0 {
+				scale(cos, float32(r.Scale))
+				scale(sin, float32(r.Scale))
+			}
 		}
 		for _, buf := range [...]graph.Buf{s.n.A, s.n.B} {
 			row := b.row(buf, t)

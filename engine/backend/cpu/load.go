@@ -24,7 +24,7 @@ type step struct {
 	kernel [2]trace.KernelID // for few and for many rows
 	mat    *kern.Mat         // MatMul
 	bias   []float32         // MatMul, padded, may be nil
-	norm   []float32         // RMSNorm, padded
+	norm   []float32         // RMSNorm, HeadNorm, padded
 	turns  *turns            // RoPE
 	fresh  bool              // MatMul: the input must be quantised; RoPE: the tables must be filled
 	big    bool              // MatMul: the weights are worth dealing out even for one token
@@ -47,6 +47,7 @@ var ops = map[graph.Kind]struct {
 	graph.Embed: {embed, ""}, graph.RMSNorm: {rmsNorm, "scaleMul"}, graph.MatMul: {matMul, ""}, graph.RoPE: {rope, "rope"},
 	graph.KVWrite: {kvWrite, "keyColumn"}, graph.Scores: {scores, "attnQK"}, graph.Softmax: {softmax, "softmax"},
 	graph.Mix: {mix, "attnPV"}, graph.Add: {add, "addVec"}, graph.SwiGLU: {swiGLU, "siluMul"},
+	graph.HeadNorm: {headNorm, "scaleMul"}, graph.GeGLU: {geGLU, "geluMul"},
 }
 
 // bigWeights and leastWeights are bytes: from where on weights are dealt out for one token, and how much at a time.
@@ -99,7 +100,7 @@ func (b *Backend) makeSteps() error {
 			if n.Bias != nil {
 				s.bias, err = vector(n.Bias)
 			}
-		case graph.RMSNorm:
+		case graph.RMSNorm, graph.HeadNorm:
 			s.norm, err = vector(n.W)
 		case graph.RoPE:
 			if s.fresh = ropes[n.Rope] == nil; s.fresh {

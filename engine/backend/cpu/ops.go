@@ -14,6 +14,9 @@ func embed(b *Backend, s *step, w int) {
 		r := int(b.batch.Tokens[t])
 		// Type and lengths were checked when the matrix was loaded, so that it cannot fail.
 		_ = tensor.Dequant(s.n.W.Type, b.row(s.n.Out, t), s.n.W.Data[r*size:(r+1)*size])
+		if s.n.Scale != 0 {
+			scale(b.row(s.n.Out, t), s.n.Scale)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func (s *step) access() (reads, writes []graph.Buf) {
 // byToken tells whether the step gives each worker whole tokens, the same ones in all such steps.
 func (b *Backend) byToken(s *step) bool {
 	switch s.n.Kind {
-	case graph.Embed, graph.RoPE, graph.KVWrite, graph.Add, graph.SwiGLU, graph.RMSNorm:
+	case graph.Embed, graph.RoPE, graph.KVWrite, graph.Add, graph.SwiGLU, graph.GeGLU, graph.RMSNorm, graph.HeadNorm:
 		return s.n.Out == graph.NoBuf || b.g.Bufs[s.n.Out].Kind == graph.PerToken
 	}
 	return false

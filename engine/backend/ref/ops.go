@@ -30,11 +30,17 @@ func weightRow(w *graph.Weight, r int, dst []float32) {
 	}
 }
 
-// embed copies the tokens' rows of the embedding matrix.
+// embed copies the tokens' rows of the embedding matrix, and multiplies them where the model wants it.
 func embed(b *Backend, n *graph.Node, part, parts int) {
 	lo, hi := share(len(b.batch.Tokens), part, parts)
 	for t := lo; t < hi; t++ {
-		weightRow(n.W, int(b.batch.Tokens[t]), b.row(n.Out, t))
+		out := b.row(n.Out, t)
+		weightRow(n.W, int(b.batch.Tokens[t]), out)
+		if n.Scale != 0 {
+			for i := range out {
+				out[i] *= n.Scale
+			}
+		}
 	}
 }
 
@@ -45,14 +51,31 @@ func rmsNorm(b *Backend, n *graph.Node, part, parts int) {
 	total, token := b.rows(n)
 	lo, hi := share(total, part, parts)
 	for i := lo; i < hi; i++ {
-		x, out := b.row(n.A, token(i)), b.row(n.Out, i)
-		sum := 0.0
-		for _, v := range x {
-			sum += float64(v) * float64(v)
-		}
-		scale := 1 / math.Sqrt(sum/float64(len(x))+float64(n.Eps))
-		for j, v := range x {
-			out[j] = float32(float64(v) * scale * float64(w[j]))
+		norm(b.row(n.Out, i), b.row(n.A, token(i)), w, n.Eps)
+	}
+}
+
+// norm is RMSNorm of one vector; out may be x.
+func norm(out, x, w []float32, eps float32) {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	scale := 1 / math.Sqrt(sum/float64(len(x))+float64(eps))
+	for j, v := range x {
+		out[j] = float32(float64(v) * scale * float64(w[j]))
+	}
+}
+
+// headNorm is RMSNorm of each head for itself, all with the same weight.
+func headNorm(b *Backend, n *graph.Node, part, parts int) {
+	w := make([]float32, n.W.Cols)
+	weightRow(n.W, 0, w)
+	lo, hi := share(len(b.batch.Tokens), part, parts)
+	for t := lo; t < hi; t++ {
+		row := b.row(n.Out, t)
+		for h := 0; h < len(row); h += len(w) {
+			norm(row[h:h+len(w)], row[h:h+len(w)], w, n.Eps)
 		}
 	}
 }
@@ -138,6 +161,9 @@ func turn(x []float32, pos int, r *graph.Rope) {
 			freq /= r.Factors[i]
 		}
 		sin, cos := math.Sincos(float64(pos) * freq)
+		if r.Scale != 0 {
+			sin, cos = sin*r.Scale, cos*r.Scale
+		}
 		p, q := 2*i, 2*i+1
 		if r.Halves {
 			p, q = i, i+half
@@ -260,6 +286,18 @@ func swiGLU(b *Backend, n *graph.Node, part, parts int) {
 		for i, up := range b.row(n.B, t) {
 			z := float64(out[i])
 			out[i] = float32(z / (1 + math.Exp(-z)) * float64(up))
+		}
+	}
+}
+
+// geGLU multiplies gelu(gate) with up, gelu in its tanh form: z/2 * (1 + tanh(sqrt(2/pi) * (z + 0.044715 z³))).
+func geGLU(b *Backend, n *graph.Node, part, parts int) {
+	lo, hi := share(len(b.batch.Tokens), part, parts)
+	for t := lo; t < hi; t++ {
+		out := b.row(n.Out, t)
+		for i, up := range b.row(n.B, t) {
+			z := float64(out[i])
+			out[i] = float32(z / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(z+0.044715*z*z*z))) * float64(up))
 		}
 	}
 }

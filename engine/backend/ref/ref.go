@@ -37,8 +37,8 @@ func Open(g *graph.Graph, o backend.Options) (backend.Backend, error) {
 		o.Threads = runtime.NumCPU()
 	}
 	b := &Backend{g: g, o: o, fns: map[graph.Kind]op{
-		graph.Embed: embed, graph.RMSNorm: rmsNorm, graph.MatMul: matMul, graph.RoPE: rope, graph.KVWrite: kvWrite,
-		graph.Scores: scores, graph.Softmax: softmax, graph.Mix: mix, graph.Add: add, graph.SwiGLU: swiGLU,
+		graph.Embed: embed, graph.RMSNorm: rmsNorm, graph.MatMul: matMul, graph.HeadNorm: headNorm, graph.RoPE: rope, graph.KVWrite: kvWrite,
+		graph.Scores: scores, graph.Softmax: softmax, graph.Mix: mix, graph.Add: add, graph.SwiGLU: swiGLU, graph.GeGLU: geGLU,
 	}, pcs: map[graph.Kind]uintptr{}}
 	for k, f := range b.fns {
 		b.pcs[k] = reflect.ValueOf(f).Pointer()
