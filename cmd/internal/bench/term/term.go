@@ -23,7 +23,6 @@ type View struct {
 	drawn  int // lines on the screen
 	last   time.Time
 	phase  string
-	steps  []string // finished steps, each in a line
 	now    bench.Progress
 	closed bool
 }
