@@ -36,6 +36,8 @@ class TapeView implements View {
   private anim: { n: number; t0: number; ms: number } | null = null;
   private frame = 0;
   private texts = { bar: '', miss: '' };
+  /** the state that d is of */
+  private seen: State | null = null;
   private dead = false;
   private can = false;
 
@@ -111,6 +113,7 @@ class TapeView implements View {
     const p: Strip = { t, ...spot, part, byTime: opt(s, 'tw') === 'time', roof: roofOf(r), W, H, label: (x) => this.label(x) };
     const l = layoutStrip(W, H), n = Math.max(0, spot.cur), x = t.items[n]!, box: Box = { x0: l.x0, x1: l.x1, y: l.below + 1, h: H - l.below - 8, big: l.big, from: boxOf(p, l, n) };
     const seq = `${this.css('--seq')}|${this.css('--raw-page')}|${this.css('--raw-neg')}|${this.css('--raw-pos')}`, dl = layoutDetail(box);
+    this.seen = s;
     this.d = this.values.detail(x, s, this.label(x), !a || a.ms > 250, dl.picW, dl.picH, seq);
     this.svgEl.innerHTML = drawStrip(p) + drawDetail(this.d, box);
     this.missing(dl.rowX, dl.picY + 18, dl.rowW, l.big);
@@ -141,6 +144,7 @@ class TapeView implements View {
   command(id: string): boolean {
     const { recording: r, state: s } = this.ctx, t = this.tape, set = (n: State): true => { this.anim = null; this.ctx.set(n); return true; };
     if (!t || !t.items.length) return false;
+    if (this.seen !== s) this.update(); // keys may come faster than frames: what they act on must be of this state
     const level = levelOf(s), k = LEVELS.indexOf(level);
     switch (id) {
       case 'next': return this.step(t, 1);
