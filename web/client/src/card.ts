@@ -1,9 +1,11 @@
 // The step card: what happens here, what it takes and hands on, how long it
 // took, and the source with its line lit. Strings only.
-import { badge, bytes, count, esc, exactNs, inline, num, share, sig3, signs, timeParts } from './format';
+import { badge, bytes, count, esc, exactNs, inline, num, share, sig3, signs, timeParts, tokenText } from './format';
 import { attrAt, isText, STAGE_LETTER, STAGE_NAME, type Recording } from './recording';
 import type { Source, Span, Step } from './schema';
 import { at, type State } from './state';
+import { octagon, offersStops, placeAt, placeName, places, samePlace } from './stops';
+import { touchedRows } from './stops-card';
 import { rate } from './tracks';
 
 /** splitText takes the first sentence as the lead and leaves the rest as paragraphs. */
@@ -35,8 +37,32 @@ export function card(r: Recording, s: State): string {
   if (hands) h += `<p class="c-p"><em>Hands on</em>${inline(hands)}${next ? ` <em>to ${esc(next.label)}</em>` : ''}</p>`;
   if (step.wrong) h += `<p class="c-p"><em>Often wrong</em>${inline(step.wrong)}</p>`;
   if (step.link) h += `<p class="c-p"><a href="${esc(step.link)}">More on this step</a></p>`;
-  return `${h}</div>${times(r, s, i)}${values(r, s, step, spans)}</div>${sourcePane(step, s, L)}`;
+  return `${h}</div>${times(r, s, i)}${values(r, s, step, spans)}${answerWords(r, s)}${acts(r, s, i)}</div>${sourcePane(step, s, L)}`;
 }
+
+const WORDS = 9; // before and after the one being made
+
+/** The answer around the word being made; each asks why it was said. */
+function answerWords(r: Recording, s: State): string {
+  const list = r.output, now = r.tokenOfPass(s.pass);
+  if (!list.length) return '';
+  const mid = now < 0 ? 0 : now, from = Math.max(0, Math.min(mid - WORDS, list.length - 2 * WORDS - 1)), to = Math.min(list.length, from + 2 * WORDS + 1);
+  const word = (k: number): string => `<button data-why="${k}" data-k="why${k}"${k === now ? ' aria-current="true"' : ''} title="Why this token? Word ${k + 1} of ${list.length}, id ${list[k]!.id}">${esc(tokenText(list[k]!))}</button>`;
+  return `<div class="c-words"><span>why this token? <kbd>i</kbd></span>${from ? '… ' : ''}${Array.from({ length: to - from }, (_, n) => word(from + n)).join('')}${to < list.length ? ' …' : ''}</div>`;
+}
+
+/** What can be done from here: stops, and the question about the whole request. */
+function acts(r: Recording, s: State, i: number): string {
+  const all = places(), p = offersStops() && r.roles[i]!.op ? placeAt(r, s) : '', here = typeof p !== 'string' && all.some((q) => samePlace(p, q));
+  let h = '<div class="c-acts">';
+  if (typeof p !== 'string') h += `<button data-cmd="stop.set" data-k="stop">${here ? 'clear the stop' : 'stop here'} <kbd>b</kbd></button>`;
+  if (offersStops() && all.length) h += `<button data-cmd="stop.trace" data-k="stopt">trace again <kbd>⇧B</kbd></button>`;
+  h += '<button data-cmd="why.slow" data-k="whys">why slow? <kbd>⇧I</kbd></button></div>';
+  if (offersStops() && all.length) h += `<p class="c-stops">${octagonSign}${all.length === 1 ? 'Stop' : `${all.length} stops`} for the next Trace: ${all.slice(0, 3).map((q) => esc(placeName(r, q))).join('; ')}${all.length > 3 ? ' and more' : ''}. <button data-cmd="stop.clear" data-k="stopc">clear</button></p>`;
+  return h;
+}
+
+const octagonSign = `<svg width="11" height="11" aria-hidden="true">${octagon(5.5, 5.5, 4.5, 'none')}</svg> `;
 
 /** A number that is not there: the step did not run then, or, where spans were lost, nobody knows. */
 const none = (r: Recording, what: string): string => `<div><span class="none">${r.cutOff || r.live ? 'not measured' : 'did not run'}</span>${what}</div>`;
@@ -69,6 +95,7 @@ function values(r: Recording, s: State, step: Step, spans: Span[]): string {
     rows.push(['data', `${bytes(p.bytes)}${badge('derived', 'from shapes')}${bw ? ` at ${sig3(bw)} GB/s${badge('derived', 'bytes by time')}` : ''}`]);
   }
   if (p?.flops) rows.push(['work', `${sig3(p.flops / 1e6)} MFLOP${badge('derived', 'from shapes')}`]);
+  rows.push(...touchedRows(r, step.id));
   if (s.sel && p) rows.unshift(['span', `${esc(p.name)} ${esc(p.id)}`]);
   return rows.length ? `<dl class="c-io">${rows.map(([k, v]) => `<dt>${k}</dt><dd title="${v.replace(/<[^>]*>/g, '')}">${v}</dd>`).join('')}</dl>` : '';
 }

@@ -1,7 +1,7 @@
 // The one list of commands. The key handler, the ? sheet, the palette and the
 // table in the docs are all made from it.
 
-export type Group = 'Walk' | 'Depth' | 'Play' | 'Views' | 'Timeline' | 'Pass and tape' | 'Attention and lens' | 'Find' | 'Page';
+export type Group = 'Walk' | 'Depth' | 'Play' | 'Views' | 'Timeline' | 'Pass and tape' | 'Attention and lens' | 'Stop and touch' | 'Find' | 'Page';
 
 export interface Command {
   id: string;
@@ -9,7 +9,7 @@ export interface Command {
   title: string;
   /** Keys as KeyboardEvent.key, or as code:… for keys known by their place. Mod is Ctrl or Cmd. */
   keys: string[];
-  /** ids of views, with spaces between: only while one of them is shown */
+  /** ids of views, with spaces between: only while one of them is shown; paused: while the engine stands still */
   when?: string;
   /** not offered in the palette */
   hidden?: boolean;
@@ -38,6 +38,7 @@ export const COMMANDS: readonly Command[] = [
   { id: 'view.3', group: 'Views', title: 'Tape', keys: ['3'] },
   { id: 'view.4', group: 'Views', title: 'Attention', keys: ['4'] },
   { id: 'view.5', group: 'Views', title: 'Lens', keys: ['5'] },
+  { id: 'why.slow', group: 'Views', title: 'Why slow? The critical path of the request', keys: ['Shift+I'] },
   { id: 'why', group: 'Views', title: 'Why this token? The lens at the word being made', keys: ['i'] },
   { id: 'view.6', group: 'Views', title: 'Timeline', keys: ['6'] },
   { id: 'view.7', group: 'Views', title: 'Memory', keys: ['7'] },
@@ -65,6 +66,19 @@ export const COMMANDS: readonly Command[] = [
   { id: 'grid.first', group: 'Attention and lens', title: 'First token shown or hidden', keys: ['h'], when: 'attention' },
   { id: 'grid.second', group: 'Attention and lens', title: 'Writers of the word, or against the second', keys: ['h'], when: 'lens' },
   { id: 'grid.panes', group: 'Attention and lens', title: 'Heads and map, heads alone, map alone', keys: ['w'], when: 'attention' },
+  { id: 'stop.set', group: 'Stop and touch', title: 'Set or clear a stop here, for the next Trace', keys: ['b'] },
+  { id: 'stop.trace', group: 'Stop and touch', title: 'Trace this request again, with the stops that are set', keys: ['Shift+B'] },
+  { id: 'stop.clear', group: 'Stop and touch', title: 'Clear all stops', keys: [] },
+  { id: 'halt.continue', group: 'Stop and touch', title: 'While it stands still: go on, to the next stop', keys: ['o'], when: 'paused', hidden: true },
+  { id: 'halt.op', group: 'Stop and touch', title: 'While it stands still: to the next op', keys: ['j'], when: 'paused', hidden: true },
+  { id: 'halt.layer', group: 'Stop and touch', title: 'While it stands still: to the same op of the next layer', keys: ['k'], when: 'paused', hidden: true },
+  { id: 'halt.run', group: 'Stop and touch', title: 'While it stands still: run to the end, without further stops', keys: ['Shift+O'], when: 'paused', hidden: true },
+  { id: 'halt.hold', group: 'Stop and touch', title: 'While it stands still: start its time limit anew', keys: ['Shift+H'], when: 'paused', hidden: true },
+  { id: 'halt.edit', group: 'Stop and touch', title: 'While it stands still: type a value; Enter sets it', keys: ['e'], when: 'paused', hidden: true },
+  { id: 'halt.scale', group: 'Stop and touch', title: 'While it stands still: multiply the chosen values', keys: ['Shift+M'], when: 'paused', hidden: true },
+  { id: 'halt.zero', group: 'Stop and touch', title: 'While it stands still: zero the chosen values', keys: ['Shift+N'], when: 'paused', hidden: true },
+  { id: 'halt.block', group: 'Stop and touch', title: 'While it stands still: choose the whole head', keys: ['Shift+U'], when: 'paused', hidden: true },
+  { id: 'halt.all', group: 'Stop and touch', title: 'While it stands still: choose all values', keys: ['Shift+A'], when: 'paused', hidden: true },
   { id: 'find', group: 'Find', title: 'Search steps, ops, tokens, commands', keys: ['/', 'Mod+k'] },
   { id: 'goto', group: 'Find', title: 'Go to a step by its number', keys: ['g'] },
   { id: 'source', group: 'Page', title: 'Show or hide the source', keys: ['l'] },
@@ -106,9 +120,9 @@ function matches(k: string, e: KeyLike): boolean {
 }
 
 /** commandFor finds the command of a key press, or null: then the key stays the browser's. */
-export function commandFor(e: KeyLike, ctx: { view: string; letters: boolean }): Command | null {
+export function commandFor(e: KeyLike, ctx: { view: string; letters: boolean; paused?: boolean }): Command | null {
   for (const c of COMMANDS) {
-    if (c.when && !c.when.split(' ').includes(ctx.view)) continue;
+    if (c.when && !c.when.split(' ').some((w) => w === ctx.view || (w === 'paused' && ctx.paused))) continue;
     for (const k of c.keys) if ((ctx.letters || !isLetter(k)) && matches(k, e)) return c;
   }
   return null;

@@ -7,13 +7,19 @@ import { at, fit, goStage, goStep, goToken, into, move, out, sameOp, type State 
 import type { Stage } from './stage';
 import { TEXT } from './style';
 import { store, stored, toggleTheme } from './theme';
+import { offerStops, onPlaces, placeAt, placeName, places, samePlace, setPlaces, startAgain, toggled } from './stops';
+import { stopCard } from './stops-card';
+import { StopWatch } from './stops-watch';
 import type { Tracer } from './tracer';
+import { whyCard } from './why';
 import { VIEWS } from './views/registry';
 
 export class Controller {
   readonly player: Player;
   letters = stored('glassbox.letters') !== 'off';
   byTime = false;
+  whySlow = false;
+  readonly stops: StopWatch;
   private toast: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private host: Tracer) {
@@ -23,6 +29,11 @@ export class Controller {
       () => this.stage?.draw(),
       (d, speed) => this.stage?.current?.beat?.(d, speed),
     );
+    this.stops = new StopWatch({
+      recording: () => host.recording, id: () => host.recordingId, draw: () => this.stage?.draw(), root: () => host.shadowRoot,
+      arrived: (st) => { this.player.stop(); this.whySlow = false; this.stage?.setClass('max', false); host.set({ ...host.state, step: st.at!.op, layer: Math.max(0, st.at!.layer), pass: st.pass, sel: '', source: 0 }); },
+    });
+    onPlaces(() => this.stage?.redraw());
   }
 
   private get stage(): Stage | null { return (this.host as unknown as { stage: Stage | null }).stage; }
@@ -41,6 +52,7 @@ export class Controller {
     const r = this.host.recording, s = this.host.state, stage = this.stage;
     if (!r || !stage) return false;
     const walk = (f: () => State): true => { this.player.stop(); this.host.set(f()); return true; };
+    if (id.startsWith('halt.')) return this.halt(id.slice(5));
     if (stage.current?.command?.(id)) return true;
     if (id.startsWith('view.')) return this.view(Number(id.slice(5)));
     switch (id) {
@@ -62,6 +74,10 @@ export class Controller {
       case 'play': this.player.toggle(1); return true;
       case 'play.back': this.player.toggle(-1); return true;
       case 'speed': this.player.faster(); return true;
+      case 'why.slow': this.whySlow = !this.whySlow; stage.draw(); return true;
+      case 'stop.set': this.setStop(); return true;
+      case 'stop.trace': void this.traceAgain(); return true;
+      case 'stop.clear': setPlaces([]); this.say('All stops are cleared.'); return true;
       case 'find': this.find('Search steps, functions, tokens; > for commands'); return true;
       case 'goto': this.find(`Go to step, 1 to ${r.steps.length}`); return true;
       case 'source': stage.setClass('nosrc'); return true;
@@ -100,11 +116,67 @@ export class Controller {
   private escape(): boolean {
     const stage = this.stage!, s = this.host.state, twin = this.el('.twin');
     if (twin && !twin.hidden) { stage.showTable(false); return true; }
+    if (this.whySlow) { this.whySlow = false; stage.draw(); return true; }
     for (const c of ['max', 'maxcard', 'presenter']) if (this.el('.stage')?.classList.contains(c)) { if (c === 'presenter') this.presenter(); else stage.setClass(c, false); return true; }
     if (this.player.direction) { this.player.stop(); return true; }
     if (s.sel) { this.host.set({ ...s, sel: '' }); return true; }
     if (s.depth !== 'step') { this.host.set({ ...s, depth: 'step' }); return true; }
     return false;
+  }
+
+  /** Where stops can be set: a page of ours whose server is an engine. */
+  private get canStop(): boolean { return this.host.hasAttribute('page') && /^https?:$/.test(location.protocol); }
+
+  /** watch follows what stands still while the request on the page runs. */
+  watch(on: boolean): void {
+    offerStops(this.canStop);
+    if (on && this.canStop) this.stops.start();
+    else this.stops.stop();
+  }
+
+  private setStop(): void {
+    const r = this.host.recording!, p = this.canStop ? placeAt(r, this.host.state) : 'A stop needs the engine: glassbox serve, and this page from it.';
+    if (typeof p === 'string') { this.say(p); return; }
+    const next = toggled(places(), p);
+    setPlaces(next);
+    this.say(next.some((q) => samePlace(p, q)) ? `Stop set: ${placeName(r, p)}. Shift+B traces this request again with ${next.length === 1 ? 'it' : `the ${next.length} stops`}.` : `Stop cleared: ${placeName(r, p)}.`);
+  }
+
+  private async traceAgain(): Promise<void> {
+    const r = this.host.recording!, all = places();
+    if (!this.canStop) { this.say('That needs the engine: glassbox serve, and this page from it.'); return; }
+    if (!all.length) { this.say('No stop is set: go to an op, a layer and a token, and press b.'); return; }
+    this.say('Asking the engine.');
+    try {
+      const id = await startAgain(r, all);
+      setPlaces([]);
+      this.host.goLive(id);
+    } catch (e) { this.say(`Not traced: ${(e as Error).message}`); }
+  }
+
+  /** halt does what a key or button of the panel says while the engine stands still. */
+  halt(what: string): boolean {
+    if (what === 'edit') { const box = this.el<HTMLInputElement>('[data-stopin="value"]'); box?.focus(); box?.select(); return !!box; }
+    if (what === 'chosen') { this.stops.choose(this.stops.form.index, false, this.stops.form.count); return true; }
+    return this.stops.act(what);
+  }
+
+  /** pressedStop takes clicks on the panel: its buttons, parts, values and bars. */
+  pressedStop(t: Element, e: MouseEvent): boolean {
+    const near = (a: string): string | null => t.closest(`[${a}]`)?.getAttribute(a) ?? null, act = near('data-stop'), part = near('data-stoppart'), at0 = near('data-stopat'), plot = t.closest('[data-stopbars]');
+    if (act) this.halt(act);
+    else if (part) this.stops.part(part);
+    else if (at0 !== null) this.stops.choose(Number(at0));
+    else if (plot) { const q = plot.getBoundingClientRect(); this.stops.choose(Math.floor(((e.clientX - q.left) / q.width) * (this.stops.values?.values.length ?? 0)), e.detail > 1); }
+    return !!(act || part || at0 !== null || plot);
+  }
+
+  /** overlay is what stands in the place of the step card: the panel of a stop, or the answer to "Why slow?". */
+  overlay(): { sig: string; html: () => string } | null {
+    const r = this.host.recording!, s = this.host.state, w = this.stops;
+    if (this.whySlow) return { sig: `why/${s.step}`, html: () => whyCard(r, s) };
+    if (w.ours) return { sig: `halt/${w.version}`, html: () => stopCard(r, w.state!, w.values, w.form) };
+    return null;
   }
 
   private presenter(): void {

@@ -13,13 +13,14 @@ import { Recording } from './recording';
 import { RecordingError } from './schema';
 import { errorState, loadingState } from './states';
 import { fit, goStage, goStep, INITIAL, into, move, out, type State } from './state';
+import { placeName, places, setPlaces, wirePlaces } from './stops';
 import { adopt } from './style';
 import { followTheme } from './theme';
 import { toHref } from './url';
 
 /** request is what Trace sends: the chat API with a recording asked for. */
 export const traceRequest = (prompt: string, model?: string, maxTokens?: number): Record<string, unknown> => ({
-  ...(model ? { model } : {}), ...(maxTokens ? { max_tokens: maxTokens } : {}), messages: [{ role: 'user', content: prompt }], stream: true, glassbox: { trace: true },
+  ...(model ? { model } : {}), ...(maxTokens ? { max_tokens: maxTokens } : {}), messages: [{ role: 'user', content: prompt }], stream: true, glassbox: { trace: true, ...(places().length ? { stop: wirePlaces(places()) } : {}) },
 });
 
 export class Hero extends HTMLElement {
@@ -43,6 +44,7 @@ export class Hero extends HTMLElement {
     seen.observe(this.map);
     this.offs = [followTheme(this, () => this.paint()), () => seen.disconnect()];
     root.querySelector('form')!.addEventListener('submit', (e) => { e.preventDefault(); void this.trace(root.querySelector('input')!.value); });
+    root.querySelector('.under')!.addEventListener('click', (e) => { if ((e.target as Element).closest('[data-unstop]')) { setPlaces([]); if (this.rec) this.ready(this.rec); } });
     const key = (e: KeyboardEvent): void => this.key(e);
     document.addEventListener('keydown', key);
     this.offs.push(() => document.removeEventListener('keydown', key));
@@ -73,9 +75,15 @@ export class Hero extends HTMLElement {
     const step = this.getAttribute('step') ?? r.steps.find((s) => /scores/.test(s.id))?.id ?? r.steps[0]?.id ?? '';
     this.st = fit(r, { ...INITIAL, step, pass: r.passNumbers[Math.min(6, r.passes.length - 1)] ?? 0, layer: Math.floor(r.layers / 2) });
     const f = r.file, day = f.started ? new Date(f.started) : null;
-    this.tell(`${esc([f.model.name, f.model.quantization].filter(Boolean).join(', '))}${this.hasAttribute('builtin') ? ', inside the binary' : ''}. Below: recorded ${day && !Number.isNaN(+day) ? day.toLocaleDateString('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }) : 'earlier'}${f.device.name ? ` on ${esc(cutMiddle(f.device.name, 40))}` : ''}${f.device.threads ? `, ${f.device.threads} threads` : ''}, <span class="mono nb" title="${exactNs(r.total.ns)}">${time(r.total.ns)}${badge(r.total.prov, r.total.how)}</span>`);
+    this.tell(`${esc([f.model.name, f.model.quantization].filter(Boolean).join(', '))}${this.hasAttribute('builtin') ? ', inside the binary' : ''}. Below: recorded ${day && !Number.isNaN(+day) ? day.toLocaleDateString('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }) : 'earlier'}${f.device.name ? ` on ${esc(cutMiddle(f.device.name, 40))}` : ''}${f.device.threads ? `, ${f.device.threads} threads` : ''}, <span class="mono nb" title="${exactNs(r.total.ns)}">${time(r.total.ns)}${badge(r.total.prov, r.total.how)}</span>${this.stopLine()}`);
     this.map.innerHTML = '<svg role="img" aria-label="Map of the recorded request"></svg><span class="hint"><kbd>→</kbd> steps, <kbd>Space</kbd> plays, <kbd>↵</kbd> opens it</span>';
     this.paint();
+  }
+
+  /** What the next Trace will stop at, with a way to take it off. */
+  private stopLine(): string {
+    const all = places();
+    return all.length ? `. <b>It will stand still at ${all.length === 1 ? esc(placeName(this.rec, all[0]!)) : `${all.length} stops`}.</b> <button type="button" data-unstop>clear</button>` : '';
   }
 
   private tell(html: string): void { this.shadowRoot!.querySelector('.under')!.innerHTML = html; }
@@ -153,6 +161,7 @@ export class Hero extends HTMLElement {
         const said = res.ok ? 'the answer names no recording' : ((await res.json().catch(() => null)) as { error?: { message?: string } } | null)?.error?.message ?? `the server answered ${res.status}`;
         throw new Error(said);
       }
+      setPlaces([]); // they were for this one
       this.follow(id, res);
     } catch (e) {
       this.tell(`Not traced: ${esc((e as Error).message)}. The recording below still walks.`);

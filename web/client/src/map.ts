@@ -7,6 +7,7 @@ import { STAGES, STAGE_LETTER, STAGE_NAME, type Recording } from './recording';
 import { path, Routes, type Point } from './route';
 import type { Form, Stage } from './schema';
 import { at, turns, type State, type Turn } from './state';
+import { octagon, stopsOf } from './stops';
 
 export const SIGN: Record<Form, string> = { bytes: '01', json: '{}', text: 'Aa', ids: '#', pages: 'P', vector: 'x', scores: '%', logits: '±', piece: 'Aa' };
 
@@ -229,9 +230,11 @@ function hands(c: Ctx): string {
 }
 
 function stations(c: Ctx): string {
+  const signs = stopsOf(c.r);
   let g = '', now = '';
   c.m.steps.forEach((s, i) => {
-    const one = station(c, i);
+    const res = c.m.roles[i]!.res, p = c.l.pos[i]!, how = signs.get(s.id);
+    const one = station(c, i) + (how ? octagon(p.x, p.y, res ? 10 : 7.5, 'none') : '');
     const tag = `<g class="st" data-step="${esc(s.id)}"><title>${esc(s.title)}: ${s.count === 0 ? 'not reached' : !c.r.timed(i) ? 'not measured' : `${time(s.time_ns)}, ran ${s.count === 1 ? 'once' : `${s.count} times`}`}</title>${one}</g>`;
     if (i === c.cur) now = tag; else g += tag;
   });

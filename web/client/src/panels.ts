@@ -3,6 +3,7 @@
 import { badge, esc, exactNs, share, time } from './format';
 import { STAGES, STAGE_LETTER, STAGE_NAME, type Recording } from './recording';
 import { at, type State } from './state';
+import { octagon, stopsOf } from './stops';
 import type { Stage } from './schema';
 import { VIEWS } from './views/registry';
 
@@ -31,10 +32,13 @@ export function topBar(r: Recording, s: State, home: string): string {
 const bar = (part: number, hollow: boolean, color: string): string =>
   `<svg width="36" height="8" aria-hidden="true"><path d="M.5 0v8" stroke="var(--rule-2)"/><rect x="${hollow ? 1.5 : 1}" y="${hollow ? 1 : 0.5}" width="${Math.max(hollow ? 0.5 : 1, 34 * part)}" height="${hollow ? 6 : 7}" fill="${hollow ? 'none' : color}" stroke="${hollow ? color : 'none'}"/></svg>`;
 
+const stopSign = (how?: 'set' | 'stood'): string => (how ? ` <svg width="11" height="11" role="img" aria-label="${how === 'set' ? 'a stop is set' : 'it stood still here'}"><title>${how === 'set' ? 'a stop is set for the next Trace' : 'the engine stood still here'}</title>${octagon(5.5, 5.5, 4.5, how === 'stood' ? 'text' : 'none')}</svg>` : '');
+
 /** The outline: stages with their times; the stage one is in lists its steps. */
 export function outline(r: Recording, s: State, height: number): string {
   const cur = at(r, s), here = r.steps[cur]?.stage;
   const past = (k: Stage): boolean => STAGES.indexOf(k) < STAGES.indexOf(here ?? 'receive');
+  const stops = stopsOf(r);
   let h = '';
   for (const k of STAGES) {
     const list = r.steps.map((x, i) => ({ x, i })).filter(({ x }) => x.stage === k);
@@ -46,7 +50,7 @@ export function outline(r: Recording, s: State, height: number): string {
     h += `<div class="o-list">${list.map(({ x, i }) => {
       const z = i < cur ? 'done' : i === cur ? 'now' : 'coming';
       const v = x.count === 0 ? (r.live ? '–' : 'not run') : !r.timed(i) ? '–' : `${time(x.time_ns)}${badge('measured', `${x.count} times, summed`)}`;
-      return `<button class="o-row ${z}" data-step="${esc(x.id)}" data-k="r${i}"${z === 'now' ? ' aria-current="step"' : ''}><span class="n">${i + 1}</span><span title="${esc(x.title)}">${esc(x.label)}</span>${bar(x.time_ns / max, z === 'coming', z === 'now' ? 'var(--on-now)' : `var(--st-${L})`)}<span class="v" title="${exactNs(x.time_ns)}">${v}</span></button>`;
+      return `<button class="o-row ${z}" data-step="${esc(x.id)}" data-k="r${i}"${z === 'now' ? ' aria-current="step"' : ''}><span class="n">${i + 1}</span><span title="${esc(x.title)}">${esc(x.label)}${stopSign(stops.get(x.id))}</span>${bar(x.time_ns / max, z === 'coming', z === 'now' ? 'var(--on-now)' : `var(--st-${L})`)}<span class="v" title="${exactNs(x.time_ns)}">${v}</span></button>`;
     }).join('')}</div>`;
   }
   return h + rail(r, cur, height);
@@ -61,8 +65,10 @@ function rail(r: Recording, cur: number, H: number): string {
     const b = r.steps.reduce((m, x, i) => (x.stage === k ? i : m), a), L = STAGE_LETTER[k];
     g += `<g class="st" data-step="${esc(r.steps[a]!.id)}"><line x1="28" x2="28" y1="${y(a)}" y2="${y(b)}" stroke="var(--st-${L})"/><rect x="6" y="${y(a) - 5}" width="13" height="13" fill="var(--st-${L})"/><text x="12.5" y="${y(a) + 5.5}" class="mid cap b" fill="var(--page)">${L}</text></g>`;
   }
+  const stops = stopsOf(r);
   r.steps.forEach((x, i) => {
     const c = `var(--st-${STAGE_LETTER[x.stage]})`;
+    if (stops.has(x.id)) g += octagon(38, y(i), 3.5, stops.get(x.id) === 'stood' ? 'text' : 'page');
     g += `<g class="st" data-step="${esc(x.id)}"><title>${i + 1} ${esc(x.title)}</title><rect x="20" y="${y(i) - 5}" width="18" height="10" fill="transparent"/>${i < cur ? `<circle cx="28" cy="${y(i)}" r="2.5" fill="${c}"/>` : i > cur ? `<circle cx="28" cy="${y(i)}" r="2.2" fill="var(--page)" stroke="${c}"/>` : `<rect x="22.5" y="${y(i) - 5.5}" width="11" height="11" fill="var(--page)" stroke="var(--text)" stroke-width="2.5"/>`}</g>`;
   });
   return `<svg class="rail" width="43" height="${H}">${g}</svg>`;

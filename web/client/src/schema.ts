@@ -88,7 +88,13 @@ export interface Pass {
   batch_tokens?: number;
   start_ns: number;
   dur_ns: number;
+  capture_ns?: number;
+  paused_ns?: number;
 }
+
+/** Where the engine stood still at a breakpoint of the request, and what was changed there. */
+export interface Halt { op: string; layer: number; token: number; pass: number; start_ns: number; dur_ns: number; ended: string }
+export interface Edit { op: string; layer: number; token: number; pass: number; part: string; index: number; count: number; how: string; factor?: number; old: (number | string)[]; new: (number | string)[]; t_ns: number }
 
 export interface Request {
   id?: string;
@@ -101,6 +107,9 @@ export interface Request {
   output_tokens?: Token[];
   text?: string;
   finish_reason?: string;
+  capture_ns?: number;
+  stops?: Halt[];
+  edits?: Edit[];
 }
 
 /** A weight and the op that reads it; layer -1 outside the layers. */

@@ -4,6 +4,8 @@
 import { card } from './card';
 import type { Controller } from './controller';
 import { esc } from './format';
+import { places } from './stops';
+import { editLine, waitNote } from './stops-card';
 import type { Measure } from './layout';
 import { outline, stripControls, stripEnd, stripPlot, topBar, type StripOptions } from './panels';
 import { type Recording, STAGE_NAME } from './recording';
@@ -68,10 +70,7 @@ export class Stage implements ViewContext {
   $<T extends Element = HTMLElement>(q: string): T { return this.root.querySelector<T>(q)!; }
   get current(): View | null { return this.view; }
 
-  recordingChanged(r: Recording): void {
-    const note = this.$('.note'), cut = r.cutOff;
-    note.hidden = !cut;
-    if (cut) note.innerHTML = `<b>Cut off.</b> ${esc(cut)} What is here is whole up to there; times of steps are at least these.`;
+  recordingChanged(): void {
     this.unmount();
     this.redraw();
     this.draw(true);
@@ -115,10 +114,10 @@ export class Stage implements ViewContext {
   private paint(): void {
     const r = this.host.recording, s = this.host.state;
     if (!r || !this.root.querySelector('.stage')) return;
-    const kind = viewFor(s.view, r), where = `${s.step}/${s.pass}/${s.layer}/${s.depth}/${s.source}/${s.sel}`, o = this.strip(s);
+    const kind = viewFor(s.view, r), where = `${s.step}/${s.pass}/${s.layer}/${s.depth}/${s.source}/${s.sel}`, o = this.strip(s), marks = JSON.stringify(places());
     this.put('top', `${kind.id}/${r.live}`, this.$('.top'), () => topBar(r, { ...s, view: kind.id }, this.host.getAttribute('home') ?? ''));
     const out = this.$('.outline');
-    this.put('outline', `${s.step}/${out.clientHeight}`, out, () => outline(r, s, Math.max(100, out.clientHeight - 2)));
+    this.put('outline', `${s.step}/${out.clientHeight}/${marks}`, out, () => outline(r, s, Math.max(100, out.clientHeight - 2)));
     this.put('head', `${kind.id}/${where}`, this.$('.vhead'), () => this.head(kind.title, r, s));
     this.put('ctl', `${o.playing}/${o.speed}`, this.$('.s-ctl'), () => stripControls(o));
     this.put('end', `${o.byTime}/${o.owner}/${o.letters}`, this.$('.s-end'), () => stripEnd(o));
@@ -126,8 +125,9 @@ export class Stage implements ViewContext {
     const plot = this.$('.s-plot'), bars = this.view?.strip?.(plot.clientWidth, plot.clientHeight, o.byTime) ?? null;
     this.put('plot', bars ?? `${s.step}/${plot.clientWidth}/${plot.clientHeight}/${o.byTime}`, this.$('.s-plot svg'), () => bars ?? stripPlot(r, s, plot.clientWidth, plot.clientHeight, o.byTime));
     this.view?.update();
-    const own = this.view?.card?.() ?? null;
-    this.put('card', own ?? where, this.$('.card'), () => own ?? card(r, s));
+    const over = this.ctl.overlay(), own = over ? null : this.view?.card?.() ?? null;
+    this.put('card', over?.sig ?? own ?? `${where}/${s.token}/${marks}`, this.$('.card'), over?.html ?? (() => own ?? card(r, s)));
+    this.note(r);
     const twin = this.$('.twin');
     if (!twin.hidden) this.put('twin', `${kind.id}/${where}/${s.win}/${s.token}/${s.head}/${s.opts}`, twin, () => tableHtml(this.view!.table()));
     if (this.drawn.get('said') !== where) { this.drawn.set('said', where); this.announce(r, s); }
@@ -141,6 +141,17 @@ export class Stage implements ViewContext {
   private lit(): void {
     const pre = this.$('.src pre'), lit = pre?.querySelector<HTMLElement>('.lit');
     if (pre && lit) pre.scrollTop = lit.offsetTop - (pre.clientHeight - lit.offsetHeight) / 2;
+  }
+
+  /** What a reader must know before anything else: parts are missing, values were changed, another request holds this one up. */
+  private note(r: Recording): void {
+    const cut = r.cutOff, q = r.file.request, n = q.edits?.length ?? 0, halts = q.stops?.length ?? 0, w = this.ctl.stops, parts: string[] = [];
+    if (cut) parts.push(`<b>Cut off.</b> ${esc(cut)} What is here is whole up to there; times of steps are at least these.`);
+    if (halts) parts.push(`<b>${n ? 'Touched.' : 'Stopped.'}</b> It stood still ${halts === 1 ? 'once' : `${halts} times`}${n ? `, and ${n === 1 ? 'one change was' : `${n} changes were`} made: ${esc(q.edits!.slice(0, 2).map(editLine).join('; '))}${n > 2 ? ' and more' : ''}` : ''}. The times of the request hold it, no op's time does.`);
+    if (w.theirs) parts.push(waitNote(r, w.state!));
+    const note = this.$('.note'), html = parts.join('<br>');
+    note.hidden = !html;
+    this.put('note', html, note, () => html);
   }
 
   private strip(s: State): StripOptions {

@@ -11,6 +11,7 @@ import { RecordingError } from './schema';
 import { idOf, inline, load } from './load';
 import { Live } from './live';
 import { Recording } from './recording';
+import { whyWord } from './position';
 import { fromHref, fromParams, isMove, toHref, type Where } from './url';
 import { fit, INITIAL, type State } from './state';
 import { errorState, emptyState, loadingState } from './states';
@@ -86,6 +87,7 @@ export class Tracer extends HTMLElement {
     this.abort?.abort();
     this.live?.close();
     this.ctl.player.stop();
+    this.ctl.watch(false);
     this.stage?.destroy();
     this.stage = null;
     for (const off of this.offs) off();
@@ -180,7 +182,8 @@ export class Tracer extends HTMLElement {
     if (!this.rec.steps.length) { this.blank(emptyState(this.getAttribute('home') ?? '')); return; }
     this.st = fit(this.rec, this.st);
     this.stage ??= new Stage(this, this.ctl);
-    this.stage.recordingChanged(this.rec);
+    this.ctl.watch(this.rec.live);
+    this.stage.recordingChanged();
     this.writeUrl(this.st, true);
     this.dispatchEvent(new CustomEvent('glassbox-ready', { bubbles: true, composed: true }));
   }
@@ -219,6 +222,21 @@ export class Tracer extends HTMLElement {
     try { history[replace ? 'replaceState' : 'pushState'](null, '', href); } catch { /* a sandboxed frame has no history of its own */ }
   }
 
+  /** recordingId is the name of the recording on the page, '' where it has none. */
+  get recordingId(): string { return this.loadedFrom ? idOf(this.loadedFrom) : ''; }
+
+  /** goLive follows another request of this server in this page's place: the page stays, so that its streams go on. */
+  goLive(id: string): void {
+    if (this.where === 'query') {
+      const to = new URL(location.href);
+      to.pathname = `/trace/${encodeURIComponent(id)}`;
+      history.pushState({ glassbox: id }, '', to);
+      const mine = to.pathname;
+      addEventListener('popstate', () => { if (location.pathname !== mine) location.reload(); }, { once: true });
+    }
+    this.setAttribute('live', id);
+  }
+
   /** link is the address of exactly this state. */
   link(): string {
     if (this.where) return toHref(location.href, this.st, this.where);
@@ -231,6 +249,7 @@ export class Tracer extends HTMLElement {
     const on = <K extends keyof HTMLElementEventMap>(el: EventTarget, type: K | string, f: (e: Event) => void): void => { el.addEventListener(type, f); this.offs.push(() => el.removeEventListener(type, f)); };
     on(this, 'keydown', (e) => this.key(e as KeyboardEvent));
     on(root, 'click', (e) => this.pressed(e as MouseEvent));
+    on(root, 'input', (e) => { const el = e.target as HTMLInputElement, name = el.getAttribute?.('data-stopin'); if (name) this.ctl.stops.typed(name, el.value); });
     on(window, 'popstate', () => { if (this.where && this.rec) { this.st = fit(this.rec, fromHref(location.href, this.where, INITIAL)); this.ctl.player.stop(); this.stage?.draw(); } });
     on(window, 'hashchange', () => { if (this.where === 'hash' && this.rec) this.set(fromHref(location.href, 'hash', INITIAL)); });
     on(window, 'beforeprint', () => this.stage?.print());
@@ -239,9 +258,14 @@ export class Tracer extends HTMLElement {
   private key(e: KeyboardEvent): void {
     if (e.defaultPrevented || !this.rec) return;
     const inner = this.shadowRoot!.activeElement;
+    if (inner instanceof HTMLInputElement && inner.hasAttribute('data-stopin')) {
+      if (e.key === 'Enter') { this.ctl.halt(inner.getAttribute('data-stopin') === 'value' ? 'set' : 'chosen'); e.preventDefault(); }
+      if (e.key === 'Escape') { this.focus({ preventScroll: true }); e.preventDefault(); }
+      return;
+    }
     if (inner instanceof HTMLInputElement || inner?.closest('dialog')) return;
     if ((e.key === 'Enter' || e.key === ' ') && inner && inner.matches('button, a, [role="separator"]')) return;
-    const c = commandFor(e, { view: this.st.view, letters: this.ctl.letters });
+    const c = commandFor(e, { view: this.st.view, letters: this.ctl.letters, paused: this.ctl.stops.ours });
     if (c && this.ctl.run(c.id)) e.preventDefault();
   }
 
@@ -249,7 +273,10 @@ export class Tracer extends HTMLElement {
     const t = e.target as Element, near = (a: string): string | null => t.closest(`[${a}]`)?.getAttribute(a) ?? null;
     const act = near('data-act');
     if (act === 'retry') { this.begin(); return; }
-    if (!this.rec || t.closest('dialog')) return;
+    if (!this.rec || t.closest('dialog, input')) return;
+    if (this.ctl.pressedStop(t, e)) { if (e.detail > 0) this.focus({ preventScroll: true }); return; }
+    const why = t.closest('.vbody') ? null : near('data-why');
+    if (why) { this.ctl.player.stop(); this.set(whyWord(this.rec, this.st, Number(why))); return; }
     const cmd = near('data-cmd'), step = near('data-step'), source = near('data-source'), depth = near('data-depth');
     if (cmd) this.ctl.run(cmd);
     else if (depth) this.set({ ...this.st, depth: depth as State['depth'] });
