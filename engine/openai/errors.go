@@ -86,7 +86,7 @@ func explain(err error) *RequestError {
 	case errors.As(err, &field):
 		return &RequestError{http.StatusBadRequest, invalidRequest, field.Error(), field.Param, "invalid_type"}
 	case errors.Is(err, engine.ErrQueueFull):
-		return &RequestError{http.StatusTooManyRequests, "rate_limit_error", "the queue is full: try again in a moment, or start the server with a longer queue", "", "queue_full"}
+		return &RequestError{http.StatusTooManyRequests, "rate_limit_error", "the queue is full: try again in a moment", "", "queue_full"}
 	case errors.Is(err, engine.ErrCapturesFull):
 		return &RequestError{http.StatusTooManyRequests, "rate_limit_error", err.Error(), "glassbox.capture", "captures_full"}
 	case errors.Is(err, trace.ErrBusy):

@@ -302,7 +302,7 @@ func TestShutdownGivesUp(t *testing.T) {
 
 func TestAPIKey(t *testing.T) {
 	r := start(t, func(c *Config, _ *fake) { c.APIKey = "secret" })
-	for _, header := range [][]string{nil, {"Authorization", "Bearer wrong"}, {"Authorization", "secret"}, {"Authorization", "Bearer "}} {
+	for _, header := range [][]string{nil, {"Authorization", "Bearer wrong"}, {"Authorization", "secret"}, {"Authorization", "Bearer "}, {"Authorization", "Basic secret"}} {
 		for _, path := range []string{chatPath, textPath, "/tokenize"} {
 			res := r.send("POST", path, hi(), header...)
 			e := at(t, parse(t, readAll(t, res)), "error").(object)
@@ -310,8 +310,10 @@ func TestAPIKey(t *testing.T) {
 			require.NotContains(t, e["message"], "secret")
 		}
 	}
-	status, _ := r.post(chatPath, hi(), "Authorization", "Bearer secret")
-	require.Equal(t, 200, status)
+	for _, header := range []string{"Bearer secret", "bearer secret"} {
+		status, _ := r.post(chatPath, hi(), "Authorization", header)
+		require.Equal(t, 200, status, header)
+	}
 	for _, path := range []string{"/health", "/metrics", "/version"} {
 		require.Equal(t, 200, r.send("GET", path, nil).StatusCode, "probes need no key")
 	}

@@ -109,7 +109,8 @@ func (s *Server) hasKey(r *http.Request) bool {
 	if s.c.APIKey == "" {
 		return true
 	}
-	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	ok := strings.EqualFold(scheme, "Bearer") // RFC 9110, 11.1: schemes have no case
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.c.APIKey))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && ok
 }
