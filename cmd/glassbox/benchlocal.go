@@ -14,6 +14,7 @@ import (
 	"glassbox/engine"
 	"glassbox/engine/backend/cpu/kern"
 	"glassbox/trace"
+	"glassbox/trace/file"
 )
 
 // benchLocalCmd measures the engine without HTTP: whole requests through Submit, sampling and detokenizing included.
@@ -24,6 +25,8 @@ type benchLocalCmd struct {
 	Repeat       int  `default:"5" help:"Runs of each."`
 	Traced       bool `name:"trace" help:"Record the requests."`
 	JSON         bool `name:"json" help:"Print JSON (the only form)."`
+
+	store *file.Store // recordings are made as a server makes them, and dropped
 }
 
 // benchLocal is what it prints. Entry i of each list is repetition i.
@@ -47,6 +50,10 @@ func (c *benchLocalCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer o.close()
+	if c.store, err = file.NewStore(file.StoreOptions{Head: o.head(), Finish: catalogue().Apply}); err != nil {
+		return err
+	}
+	defer c.store.Close()
 	d := o.engine.Device()
 	out := benchLocal{WeightsBytes: o.engine.WeightBytes(), Version: version, Kernels: strings.Join(d.Features, " ")}
 	for i := range c.Repeat + 1 {
@@ -114,9 +121,10 @@ func (c *benchLocalCmd) one(ctx context.Context, e *engine.Engine, prompt, outpu
 		r.Tokens = append(r.Tokens, 20+(i*7919)%(e.Config().Vocab-20))
 	}
 	if traced {
-		r.Trace = trace.NewRecorder("bench", trace.Now(), trace.CaptureSpec{})
-		go discard(r.Trace)
-		defer r.Trace.End()
+		if r.Trace, err = c.store.Start(trace.Now(), trace.CaptureSpec{}); err != nil {
+			return 0, 0, err
+		}
+		defer c.drop(ctx, r.Trace)
 	}
 	start := time.Now()
 	s, err := e.Submit(ctx, r)
@@ -145,19 +153,11 @@ func (c *benchLocalCmd) one(ctx context.Context, e *engine.Engine, prompt, outpu
 	return float64(prompt) / first.Sub(start).Seconds(), float64(output-1) / time.Since(first).Seconds(), nil
 }
 
-// discard drains a recorder as a collector does, and keeps nothing.
-func discard(r *trace.Recorder) {
-	var b trace.Batch
-	for over := false; !over; {
-		select {
-		case <-r.Done():
-			over = true
-		case <-time.After(15 * time.Millisecond):
-		}
-		r.Drain(&b)
-		for _, p := range b.Passes {
-			r.Recycle(p)
-		}
+// drop ends a recording, waits until it is whole, and forgets it.
+func (c *benchLocalCmd) drop(ctx context.Context, r *trace.Recorder) {
+	r.End()
+	if _, err := c.store.Wait(ctx, r.ID); err == nil {
+		_ = c.store.Delete(r.ID)
 	}
 }
 

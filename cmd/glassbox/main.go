@@ -51,6 +51,11 @@ func run(args []string) int {
 		fmt.Fprintf(os.Stderr, "glassbox: %v; see glassbox --help\n", err)
 		return 2
 	}
+	if os.Getenv("GOGC") == "" {
+		// The Go heap is small beside the weights, which lie outside it: collect less often, so that the collector's
+		// workers do not take a core from a pass.
+		debug.SetGCPercent(400)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	k.BindTo(ctx, (*context.Context)(nil))

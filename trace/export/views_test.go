@@ -21,7 +21,9 @@ func table(t *testing.T, rec *file.Recording, view string) [][]string {
 
 // captures is a recording of two layers, one head, two tokens.
 func captures() *file.Recording {
-	lens := func(first int32) []int32 { return []int32{first, first + 1, first + 2, first + 3, first + 4, first + 5, first + 6, first + 7} }
+	lens := func(first int32) []int32 {
+		return []int32{first, first + 1, first + 2, first + 3, first + 4, first + 5, first + 6, first + 7}
+	}
 	lps := []float32{-1, -2, -1.5, -2.5, -1, -2, -0.25, -3}
 	return &file.Recording{
 		Request: file.Request{PromptTokens: []file.Token{{ID: 1, Text: "a,b"}}, OutputTokens: []file.Token{{ID: 2, Text: "\"\n"}}},

@@ -33,6 +33,24 @@ type Delta struct {
 // Empty tells whether nothing happened.
 func (d *Delta) Empty() bool { return len(d.Spans)+len(d.Passes)+len(d.Tokens)+len(d.Sources) == 0 }
 
+// add appends a later delta.
+func (d *Delta) add(more *Delta) {
+	if d.Empty() {
+		*d = *more
+		return
+	}
+	d.Spans = append(d.Spans, more.Spans...)
+	d.Passes = append(d.Passes, more.Passes...)
+	d.Tokens = append(d.Tokens, more.Tokens...)
+	d.Dropped = more.Dropped
+	for step, refs := range more.Sources {
+		if d.Sources == nil {
+			d.Sources = map[string][]SourceRef{}
+		}
+		d.Sources[step] = append(d.Sources[step], refs...)
+	}
+}
+
 // AppendJSON appends {"spans":[…],"passes":[…],"tokens":[…],"dropped":n}, the elements as in trace.json.
 func (d *Delta) AppendJSON(b []byte) []byte { return append(d.appendFields(append(b, '{')), '}') }
 

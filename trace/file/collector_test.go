@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -254,4 +255,55 @@ func TestPassesAreGivenBack(t *testing.T) {
 	var p trace.PassOps
 	p.Reset(5, 2)
 	require.Zero(t, testing.AllocsPerRun(1, func() { r.Pass(&p, trace.Pass{}) }))
+}
+
+// quietEar is a sink that may have nobody who looks.
+type quietEar struct {
+	ear
+	watched atomic.Bool
+}
+
+func (e *quietEar) Watching() bool { return e.watched.Load() }
+
+func TestUnwatchedRequestIsToldInOneDelta(t *testing.T) {
+	run := func(watch func(e *quietEar)) (*quietEar, *Recording) {
+		e := &quietEar{}
+		r := trace.NewRecorder("sample01", trace.Now(), trace.CaptureSpec{})
+		c, err := Collect(r, Options{Head: sampleHead, Sink: e, Interval: time.Millisecond})
+		require.NoError(t, err)
+		sampleRequest(r)
+		time.Sleep(20 * time.Millisecond)
+		watch(e)
+		r.End()
+		rec, err := c.Wait()
+		require.NoError(t, err)
+		return e, rec
+	}
+	deltas := func(e *quietEar) (n int) {
+		for _, c := range e.calls {
+			if c == "delta sample01" {
+				n++
+			}
+		}
+		return n
+	}
+	e, quiet := run(func(e *quietEar) { require.Zero(t, e.count(), "nobody looks") })
+	require.Equal(t, 1, deltas(e))
+	require.Len(t, e.spans, len(quiet.Spans))
+	require.Len(t, e.tokens, 3)
+	// Somebody who comes while it runs gets all of it.
+	e, loud := run(func(e *quietEar) {
+		e.watched.Store(true)
+		require.Eventually(t, func() bool { return e.count() == 32 }, 5*time.Second, time.Millisecond)
+	})
+	require.Len(t, e.spans, len(loud.Spans))
+	ids := func(r *Recording) (out []string) {
+		for _, s := range r.Spans {
+			out = append(out, s.ID)
+		}
+		slices.Sort(out)
+		return out
+	}
+	require.Equal(t, ids(loud), ids(quiet))
+	require.Equal(t, len(loud.RawSources), len(quiet.RawSources))
 }

@@ -78,6 +78,13 @@ func (h *Hub) Started(id string, head *file.Recording) {
 	h.tell(id, h.start(id, r))
 }
 
+// Watching implements file.Watched.
+func (h *Hub) Watching() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.clients) > 0
+}
+
 // Request implements file.Sink. The tokens of the answer come with the deltas.
 func (h *Hub) Request(id string, q *file.Request) {
 	h.mu.Lock()
