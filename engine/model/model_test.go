@@ -2,12 +2,15 @@ package model_test
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"glassbox/engine/backend"
 	"glassbox/engine/gguf"
+	"glassbox/engine/golden"
 	"glassbox/engine/graph"
 	"glassbox/engine/model"
 	"glassbox/engine/testmodel"
@@ -23,24 +26,48 @@ func TestBuiltinShape(t *testing.T) {
 	require.EqualValues(t, 96576768, m.Bytes)
 }
 
-func TestEveryOpOfTheTableIsAskedForOnItsOwnLine(t *testing.T) {
-	m := testmodel.Builtin(t)
-	lines := map[trace.OpID]int{}
-	for _, n := range m.Graph.Nodes {
-		f, _ := runtime.CallersFrames([]uintptr{n.PC}).Next()
-		require.True(t, strings.HasSuffix(f.File, "engine/model/llama.go"), "%s comes from %s", n.Op, f.File)
-		require.True(t, strings.HasPrefix(f.Function, "glassbox/engine/model.llama"), f.Function)
-		if line, ok := lines[n.Op]; ok {
-			require.Equal(t, line, f.Line, n.Op)
-		}
-		lines[n.Op] = f.Line
+// models are those of every architecture, by its name.
+func models(t *testing.T) map[string]*model.Model {
+	tiny, err := golden.LoadTiny()
+	require.NoError(t, err)
+	all := map[string]*model.Model{}
+	for _, g := range tiny {
+		all[g.Arch] = testmodel.OpenReference(t, g)
 	}
-	seen := map[int]trace.OpID{}
+	require.Len(t, all, 4)
+	all["llama"] = testmodel.Builtin(t)
+	return all
+}
+
+// Each op that a model asks for is one line of its architecture's own file; and each op of the table is asked for by some
+// architecture.
+func TestEveryOpOfTheTableIsAskedForOnItsOwnLine(t *testing.T) {
+	asked := map[trace.OpID]bool{}
+	for arch, m := range models(t) {
+		lines, seen := map[trace.OpID]int{}, map[int]trace.OpID{}
+		for _, n := range m.Graph.Nodes {
+			f, _ := runtime.CallersFrames([]uintptr{n.PC}).Next()
+			require.True(t, strings.HasSuffix(f.File, "engine/model/"+arch+".go"), "%s comes from %s", n.Op, f.File)
+			require.True(t, strings.HasPrefix(f.Function, "glassbox/engine/model."+arch), f.Function)
+			if line, ok := lines[n.Op]; ok {
+				require.Equal(t, line, f.Line, n.Op)
+				continue
+			}
+			lines[n.Op], asked[n.Op] = f.Line, true
+			require.Zero(t, seen[f.Line], "%s shares its line with %s", n.Op, seen[f.Line])
+			seen[f.Line] = n.Op
+		}
+		// The first layer runs them in the order of the table, which is that of the walk.
+		order := make([]trace.OpID, 0, len(lines))
+		for _, n := range m.Graph.Nodes {
+			if n.Layer <= 0 {
+				order = append(order, n.Op)
+			}
+		}
+		require.True(t, slices.IsSorted(order), "%s: %v", arch, order)
+	}
 	for _, op := range trace.Ops() {
-		line, ok := lines[op]
-		require.True(t, ok, "the op table has %s, the model does not use it", op)
-		require.Zero(t, seen[line], "%s shares its line with %s", op, seen[line])
-		seen[line] = op
+		require.True(t, asked[op], "the op table has %s, no model uses it", op)
 	}
 }
 
@@ -57,6 +84,10 @@ func TestUntiedHeadIsUsed(t *testing.T) {
 
 func TestFilesThatAreNotForThisEngineAreRefusedByName(t *testing.T) {
 	kv := func(k string, v uint32) []gguf.KV { return []gguf.KV{gguf.NewKV("llama."+k, v)} }
+	float := func(k string, v float32) gguf.KV { return gguf.NewKV("llama."+k, v) }
+	scaled := func(typ string, more ...gguf.KV) testmodel.Spec {
+		return testmodel.Spec{Extra: append(more, gguf.NewKV("llama.rope.scaling.type", typ))}
+	}
 	for name, c := range map[string]struct {
 		spec testmodel.Spec
 		want []string
@@ -77,7 +108,16 @@ func TestFilesThatAreNotForThisEngineAreRefusedByName(t *testing.T) {
 		"no context":        {testmodel.Spec{Drop: []string{"llama.context_length"}}, []string{"context_length"}},
 		"rope dimension":    {testmodel.Spec{Extra: kv("rope.dimension_count", 17)}, []string{"rope.dimension_count", "17"}},
 		"rope base":         {testmodel.Spec{Extra: []gguf.KV{gguf.NewKV("llama.rope.freq_base", float32(0))}}, []string{"rope.freq_base", "positive"}},
-		"rope scaling":      {testmodel.Spec{Extra: []gguf.KV{gguf.NewKV("llama.rope.scaling.type", "yarn")}}, []string{"rope.scaling.type", "yarn"}},
+		"rope scaling":      {scaled("longrope"), []string{"rope.scaling.type", "longrope", "linear"}},
+		"no rope factor":    {scaled("yarn"), []string{"rope.scaling.factor"}},
+		"rope factor":       {scaled("linear", float("rope.scaling.factor", 0.5)), []string{"rope.scaling.factor", "found 0.5"}},
+		"yarn betas":        {scaled("yarn", float("rope.scaling.factor", 4), float("rope.scaling.yarn_beta_fast", 1)), []string{"yarn_beta_fast", "found 1"}},
+		"yarn factor":       {scaled("yarn", float("rope.scaling.factor", 4), float("rope.scaling.attn_factor", 0)), []string{"rope.scaling.attn_factor", "found 0"}},
+		"yarn log":          {scaled("yarn", float("rope.scaling.factor", 4), float("rope.scaling.yarn_log_multiplier", 0.1)), []string{"yarn_log_multiplier"}},
+		"yarn base":         {scaled("yarn", float("rope.scaling.factor", 4), float("rope.freq_base", 1)), []string{"rope.freq_base", "above 1"}},
+		"soft cap":          {testmodel.Spec{Extra: []gguf.KV{float("final_logit_softcapping", 30)}}, []string{"final_logit_softcapping", "found 30"}},
+		"value length":      {testmodel.Spec{Extra: kv("attention.value_length", 8)}, []string{"attention.value_length", "found 8"}},
+		"zero divisor":      {testmodel.Spec{Divisors: []float32{1, 2, 0, 1, 1, 1, 1, 1}}, []string{"rope_freqs.weight", "positive"}},
 		"epsilon":           {testmodel.Spec{Extra: []gguf.KV{gguf.NewKV("llama.attention.layer_norm_rms_epsilon", float32(0))}}, []string{"epsilon", "found 0"}},
 		"experts":           {testmodel.Spec{Extra: kv("expert_count", 8)}, []string{"expert_count", "found 8"}},
 		"missing tensor":    {testmodel.Spec{Drop: []string{"blk.1.ffn_up.weight"}}, []string{"blk.1.ffn_up.weight", "none of this name"}},
@@ -113,4 +153,60 @@ func TestWorkIsDerivedFromShapes(t *testing.T) {
 	require.Equal(t, trace.OpScores, q.Op)
 	require.EqualValues(t, 2*43*9*64, q.Work(m.Graph, s).Flops)
 	require.EqualValues(t, 43*3*64*2+4*43*9+4*9*64, q.Work(m.Graph, s).Bytes)
+}
+
+// A layer with a window attends to no more keys than the window has, and reads none older than its first token's window.
+func TestWorkOfALayerWithAWindow(t *testing.T) {
+	m := models(t)["gemma3"]
+	require.Equal(t, 16, m.Graph.Window)
+	require.Zero(t, m.Graph.Attn.Window, "the cache keeps every position")
+	b := backend.Batch{Pos: []int32{14, 15, 16, 17, 40}, Seq: []int32{0, 0, 0, 0, 1}}
+	b.Tokens = make([]int32, len(b.Pos))
+	s := b.Shape(2, m.Graph.Window)
+	require.EqualValues(t, 15+16+17+18+41, s.Keys)
+	require.EqualValues(t, 18+41, s.KVRead)
+	require.EqualValues(t, 15+16+16+16+16, s.WindowKeys)
+	require.EqualValues(t, 18+16, s.WindowRead, "the first token's window holds position 0; the other sequence reads one window")
+	windows := []int{}
+	for _, n := range m.Graph.Nodes {
+		if n.Op != trace.OpScores {
+			continue
+		}
+		windows = append(windows, n.Attn.Window)
+		keys := s.Keys
+		if n.Attn.Window > 0 {
+			keys = s.WindowKeys
+		}
+		require.EqualValues(t, 2*keys*4*32, n.Work(m.Graph, s).Flops)
+	}
+	require.Equal(t, []int{16, 16, 16, 16, 16, 0, 16}, windows)
+}
+
+// What the architectures' files may say otherwise, and what is refused.
+func TestGemmaKeys(t *testing.T) {
+	open := func(extra ...gguf.KV) (*model.Model, error) {
+		tiny, err := golden.LoadTiny()
+		require.NoError(t, err)
+		for _, g := range tiny {
+			if g.Arch == "gemma3" {
+				f, err := gguf.Parse("gemma3.gguf", testmodel.Reference(t, g, extra...))
+				require.NoError(t, err)
+				return model.Load(f)
+			}
+		}
+		return nil, nil
+	}
+	m, err := open(gguf.NewKV("gemma3.attention.sliding_window_pattern", uint32(2)), gguf.NewKV("gemma3.rope.freq_base_swa", float32(500)))
+	require.NoError(t, err)
+	bases := []float64{}
+	for _, n := range m.Graph.Nodes {
+		if n.Op == trace.OpRope {
+			bases = append(bases, n.Rope.Base)
+		}
+	}
+	require.Equal(t, []float64{500, 1e6, 500, 1e6, 500, 1e6, 500}, bases)
+	for key, v := range map[string]float32{"rope.freq_base_swa": 0, "final_logit_softcapping": 30, "attn_logit_softcapping": 50} {
+		_, err := open(gguf.NewKV("gemma3."+key, v))
+		require.ErrorContains(t, err, "gemma3."+key)
+	}
 }

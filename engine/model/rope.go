@@ -27,6 +27,10 @@ func (r *configReader) scaling(context int) (s RopeScaling) {
 	if s.Type, r.err = r.f.StringOr(r.arch+".rope.scaling.type", "none"); r.err != nil || s.Type == "none" {
 		return RopeScaling{}
 	}
+	if s.Type != "linear" && s.Type != "yarn" {
+		r.err = r.fail("rope.scaling.type", `"none", "linear" or "yarn"`, fmt.Sprintf("%q", s.Type))
+		return s
+	}
 	s.Factor = r.float("rope.scaling.factor", math.NaN())
 	if s.Type != "yarn" {
 		return s
@@ -45,12 +49,8 @@ func (r *configReader) scaling(context int) (s RopeScaling) {
 
 // check refuses what makes no sense or is not computed.
 func (s *RopeScaling) check(r *configReader, base float64) error {
-	switch s.Type {
-	case "":
+	if s.Type == "" {
 		return nil
-	case "linear", "yarn":
-	default:
-		return r.fail("rope.scaling.type", `"none", "linear" or "yarn"`, fmt.Sprintf("%q", s.Type))
 	}
 	if !(s.Factor >= 1) || math.IsInf(s.Factor, 0) {
 		return r.fail("rope.scaling.factor", "a number from 1 on", s.Factor)

@@ -45,8 +45,8 @@ type ropeParameters struct {
 
 // Reference returns the file of a tiny model whose logits transformers has computed: its formula worked out anew, and
 // converted as transformers' checkpoints are: names, the order of q's and k's rows for llama, the 1 in Gemma's norms,
-// divisors of frequencies for Llama 3's scaling. float32 throughout.
-func Reference(t testing.TB, g *golden.Tiny) []byte {
+// divisors of frequencies for Llama 3's scaling. float32 throughout. Further keys may be given.
+func Reference(t testing.TB, g *golden.Tiny, extra ...gguf.KV) []byte {
 	var c hf
 	require.NoError(t, json.Unmarshal(g.Config, &c))
 	if c.HeadDim == 0 {
@@ -84,7 +84,7 @@ func Reference(t testing.TB, g *golden.Tiny) []byte {
 		add("rope_freqs.weight", c.divisors(), c.HeadDim/2)
 	}
 	var buf bytes.Buffer
-	require.NoError(t, gguf.Write(&buf, c.keys(g), tensors))
+	require.NoError(t, gguf.Write(&buf, append(c.keys(g), extra...), tensors))
 	return buf.Bytes()
 }
 

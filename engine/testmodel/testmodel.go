@@ -47,6 +47,7 @@ type Spec struct {
 	Seed                                        uint64
 	Untied                                      bool // with an output matrix of its own
 	Template                                    string
+	Divisors                                    []float32 // of the rotary frequencies: rope_freqs.weight
 	Extra                                       []gguf.KV // replace or add keys
 	Drop                                        []string  // keys and tensors to leave out
 }
@@ -181,6 +182,11 @@ func (s *Spec) tensors(t testing.TB) []gguf.Tensor {
 	vector("output_norm.weight")
 	if s.Untied {
 		matrix("output.weight", s.Width, Vocab)
+	}
+	if s.Divisors != nil {
+		data := make([]byte, 4*len(s.Divisors))
+		require.NoError(t, tensor.Quantize(tensor.F32, data, s.Divisors))
+		out = append(out, gguf.Tensor{Name: "rope_freqs.weight", Type: tensor.F32, Dims: []int{len(s.Divisors)}, Data: data})
 	}
 	return out
 }
