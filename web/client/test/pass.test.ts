@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { Recording } from '../src/recording';
 import { fit, INITIAL, type State } from '../src/state';
 import { otherKind, passTable, rowUnder } from '../src/views/pass';
+import { passCard } from '../src/views/pass-card';
+import { familyStrip } from '../src/views/pass-strip';
 import { isInteger, kernelsOf, likePasses, opSteps, passModel, unexplainedOf } from '../src/views/pass-data';
 import { drawPass, layoutPass } from '../src/views/pass-draw';
 import { cacheRoof, memoryRoof, roofOf } from '../src/views/pass-roof';
@@ -121,4 +123,24 @@ test('the roof is the best run; memory is the largest working set', () => {
   assert.match(svg, /measured 2026-01-02/);
   assert.match(drawPass({ r, m, cur: 13, layer: 1, scope: 'all', roof: null, W: 904, H: 700 }), /not measured/);
   assert.equal(roofOf(make()), null);
+});
+
+test('the card of an op says its layer, all layers and its share, and the strip has a bar for each op', () => {
+  const r = make(), s = at(r, { step: 'ffn_gate', layer: 3 }), m = passModel(r, 2, 3, 'all')!, h = passCard(r, s, m, 13)!;
+  assert.match(h, /14 \/ 20/);
+  assert.ok(h.includes(`${Math.round(m.rows[13]!.layers[3]!).toLocaleString('en')} ns`));
+  assert.ok(h.includes(`${Math.round(m.rows[13]!.ns!).toLocaleString('en')} ns`));
+  assert.ok(h.includes(`${m.rows[13]!.ns} of ${m.pass.dur_ns} ns`));
+  assert.match(h, /<dt>passes<\/dt>/);
+  assert.doesNotMatch(h, /NaN|undefined|style=/);
+  assert.equal(passCard(r, s, m, -1), null);
+  const bars = m.rows.map((o) => ({ step: o.id, layer: -1, label: o.label, family: o.family, ns: o.ns ?? -1, size: o.ns ?? 0 }));
+  for (const byTime of [false, true]) for (const cur of [-1, 13, 20]) {
+    const g = familyStrip(bars, cur, 900, 92, byTime);
+    assert.equal((g.match(/data-step=/g) ?? []).length, 20);
+    assert.doesNotMatch(g, /NaN|undefined|Infinity/);
+  }
+  assert.deepEqual([...familyStrip(bars, 13, 900, 92, false).matchAll(/>([EAF])<\/text>/g)].map((x) => x[1]), ['E', 'A', 'F', 'E']);
+  const widths = [...familyStrip(bars, 13, 900, 92, true).matchAll(/y="0" width="([\d.]+)"/g)].map((x) => Number(x[1]));
+  assert.ok(Math.abs(widths[13]! / widths[19]! - bars[13]!.ns / bars[19]!.ns) < 0.02);
 });

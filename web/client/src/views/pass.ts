@@ -6,6 +6,7 @@ import { STAGE_NAME, type Recording } from '../recording';
 import { at, goPass, goStep, type State } from '../state';
 import { opt, withOpt } from './attention-opts';
 import { adoptCss } from './attention-state';
+import { passCard } from './pass-card';
 import { gbs, gflops, kernelsOf, opSteps, passModel, type PassModel, type Scope } from './pass-data';
 import { drawPass } from './pass-draw';
 import { roofOf } from './pass-roof';
@@ -114,6 +115,11 @@ class PassView implements View {
     if (!m || !o || o.ns === null) { this.ctx.say('There is no value under the playhead.'); return; }
     const text = `${o.id}, pass ${m.pass.index}, ${scopeOf(s) === 'all' ? 'all layers' : `layer ${s.layer}`}: ${o.ns} ns, ${o.bytes} bytes, ${o.flops} flops`;
     try { await navigator.clipboard.writeText(text); this.ctx.say(`In the clipboard: ${text}`); } catch { this.ctx.say(text); }
+  }
+
+  card(): string | null {
+    const { recording: r, state: s } = this.ctx, m = this.model;
+    return m && s.depth !== 'kernel' ? passCard(r, s, m, rowUnder(r, s)) : null;
   }
 
   strip(w: number, h: number, byTime: boolean): string | null {

@@ -109,7 +109,7 @@ function rowOf(d: Detail, b: Box, l: DetailLayout): string {
   });
   const out = d.output?.[d.row], fits = out !== undefined && agrees(out, d.worked);
   g += `<text x="${x}" y="${y + h + 15}" class="cap s">running sum of row · x <tspan class="m" fill="var(--text)">${minus(num6(sums[d.blk] ?? 0))}</tspan> behind block ${d.blk}</text>`;
-  return `${g}<text x="${b.x1}" y="${y + h + 15}" class="end cap"><tspan class="s">worked </tspan><tspan class="m">${minus(num6(d.worked.value))}</tspan><tspan class="s">, came out </tspan><tspan class="m b">${out === undefined ? 'not captured' : minus(num6(out))}</tspan>${out === undefined ? '' : `<tspan class="s"> ${fits ? '=' : '≠'}</tspan>`}</text>`;
+  return `${g}<text x="${b.x1}" y="${y + h + 15}" class="end cap"><tspan class="s">worked </tspan><tspan class="m">${minus(num6(d.worked.value))}</tspan><tspan class="s">, came out </tspan><tspan class="m b">${out === undefined ? 'not captured' : minus(num6(out))}</tspan>${out === undefined ? '' : `<tspan class="s"> ${fits ? '=' : d.worked.rounding.run || !/not in this/.test(d.worked.rounding.what) ? '≠' : '≈ (rounding of the input not recorded)'}</tspan>`}</text>`;
 }
 
 /** A norm or an embedding has one vector: no sum, the numbers themselves. */
