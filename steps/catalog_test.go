@@ -118,6 +118,7 @@ func TestBrokenPagesAreRefusedWithFileAndLine(t *testing.T) {
 		"not a key":           {swap("title: First byte", "First byte"), `01-first_byte.md:3: wanted "key: value", found "First byte"`},
 		"empty value":         {swap("title: First byte", "title:"), `01-first_byte.md:3: wanted "key: value", found "title:"`},
 		"op and span":         {swap("title:", "op: embed\ntitle:"), "wanted one of the keys op and span"},
+		"models of no op":     {swap("title:", "models: llama\ntitle:"), `models: wanted none, on a page that is not of an op, found "llama"`},
 		"no front matter":     {swap("---\n", "\n"), `01-first_byte.md:1: wanted "---" and front matter`},
 		"no end":              {func(s string) string { return s[:strings.LastIndex(s, "\n---\n")] }, `wanted "---" at the end of the front matter`},
 		"no text":             {func(s string) string { return s[:strings.LastIndex(s, "---\n")+4] }, "the text is missing"},

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"glassbox/engine"
+	"glassbox/engine/gguf"
 	"glassbox/engine/kv"
 	"glassbox/engine/sample"
 	"glassbox/engine/testmodel"
@@ -44,7 +45,12 @@ func TestPagesOfTheCacheHoldWhatTheTextsSay(t *testing.T) {
 // answer runs one traced request through an engine on a tiny model, and returns its recording with the catalogue laid
 // over it. HTTP is not part of it: the steps of the http lane before fit_context and after emit are not reached.
 func answer(t *testing.T, c *Catalogue, backend string, p sample.Params) *file.Recording {
-	e, err := engine.Open(testmodel.Tiny(t, testmodel.Spec{}), engine.Options{Backend: backend, Threads: 2, Budget: 16})
+	return answerOf(t, testmodel.Tiny(t, testmodel.Spec{}), c, backend, p)
+}
+
+// answerOf is answer on a model of one's own.
+func answerOf(t *testing.T, f *gguf.File, c *Catalogue, backend string, p sample.Params) *file.Recording {
+	e, err := engine.Open(f, engine.Options{Backend: backend, Threads: 2, Budget: 16})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	m := e.Config()
