@@ -49,6 +49,7 @@ func (c *exportCmd) Run() error {
 	if err != nil {
 		return err
 	}
+	file.LayWalk(rec, catalogue().Apply)
 	for _, m := range rec.Missing {
 		fmt.Fprintf(os.Stderr, "glassbox: warning: %s is cut off: %s is missing\n", c.File, m)
 	}

@@ -163,6 +163,19 @@ func readJournal(raw []byte) (*Recording, error) {
 	return rec, validate(rec)
 }
 
+const missingWalk = "walk: the texts of the steps"
+
+// LayWalk gives a recording that was read from a journal its walk; finish is that of Options. Any other recording is left
+// as it is.
+func LayWalk(rec *Recording, finish func(*Recording)) {
+	if !rec.Partial || len(rec.Walk) > 0 || finish == nil {
+		return
+	}
+	if finish(rec); len(rec.Walk) > 0 {
+		rec.Missing = slices.DeleteFunc(rec.Missing, func(m string) bool { return m == missingWalk })
+	}
+}
+
 // sayMissing lists what a journal does not have and a finished recording does.
 func sayMissing(rec *Recording, end *journalEnd, capture []string) {
 	rec.Request.Params = orEmptyAttrs(rec.Request.Params)
@@ -181,7 +194,7 @@ func sayMissing(rec *Recording, end *journalEnd, capture []string) {
 	if rec.Dropped.Spans > 0 {
 		rec.Dropped.Why = ringFull
 	}
-	rec.Missing = append(rec.Missing, "walk: the texts of the steps")
+	rec.Missing = append(rec.Missing, missingWalk)
 	for _, c := range capture {
 		rec.Missing = append(rec.Missing, "arrays of the capture "+c)
 	}

@@ -280,9 +280,7 @@ func (s *Store) Get(id string) (*Recording, error) {
 	if rec.ID == "" {
 		rec.ID = id
 	}
-	if rec.Partial && len(rec.Walk) == 0 && s.opts.Finish != nil {
-		s.opts.Finish(rec)
-	}
+	LayWalk(rec, s.opts.Finish)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := s.entries[id]; now == e && e.rec == nil {

@@ -160,6 +160,26 @@ func TestStoreWithoutRoomOnDisk(t *testing.T) {
 	require.NoError(t, s.Delete(id))
 }
 
+func TestARecoveredJournalHasItsWalk(t *testing.T) {
+	opts := StoreOptions{Head: sampleHead, Dir: t.TempDir(), Finish: func(rec *Recording) { rec.Walk = []Step{{ID: "x", Stage: "receive"}} }}
+	s, err := NewStore(opts)
+	require.NoError(t, err)
+	r, err := s.Start(trace.Now(), trace.CaptureSpec{})
+	require.NoError(t, err)
+	sampleRequest(r)
+	s.Close() // the request never ends
+	plain, err := Read(filepath.Join(opts.Dir, r.ID+".gbx.part"))
+	require.NoError(t, err)
+	require.Contains(t, plain.Missing, missingWalk)
+	s, err = NewStore(opts)
+	require.NoError(t, err)
+	rec, err := s.Get(r.ID)
+	require.NoError(t, err)
+	require.Len(t, rec.Walk, 1)
+	require.NotContains(t, rec.Missing, missingWalk, "what is there is not called missing")
+	require.Contains(t, rec.Missing, "the end of the request")
+}
+
 func TestDeleteTakesEveryFileOfARecording(t *testing.T) {
 	dir := t.TempDir()
 	s, err := NewStore(StoreOptions{Head: sampleHead, Dir: dir})
