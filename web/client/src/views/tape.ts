@@ -12,7 +12,7 @@ import { familyStrip } from './pass-strip';
 import { opSteps } from './pass-data';
 import { tapeCard, tapeTable } from './tape-card';
 import { beatFrom, spotOf, tapeOf, type Item, type Spot, type Tape } from './tape-data';
-import { drawDetail, layoutDetail, LEVELS, tip, type Box, type Detail } from './tape-detail';
+import { drawDetail, layoutDetail, LEVELS, num6, tip, type Box, type Detail } from './tape-detail';
 import { boxOf, drawStrip, layoutStrip, type Strip } from './tape-draw';
 import { levelOf, Values } from './tape-values';
 import type { Table, View, ViewContext, ViewKind } from './view';
@@ -31,6 +31,7 @@ class TapeView implements View {
   private bar = document.createElement('div');
   private svgEl = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   private miss = document.createElement('div');
+  private live = document.createElement('div');
   private values: Values;
   private d: Detail | null = null;
   private anim: { n: number; t0: number; ms: number } | null = null;
@@ -49,13 +50,16 @@ class TapeView implements View {
     this.svgEl.setAttribute('role', 'group');
     this.svgEl.setAttribute('aria-label', 'The tape: all weights in the order of reading. The table of this view says the same.');
     body.classList.add('tp-body');
-    body.append(this.bar, this.svgEl, this.miss);
+    this.live.className = 'vh';
+    this.live.setAttribute('aria-live', 'polite');
+    body.append(this.bar, this.svgEl, this.miss, this.live);
     const host = hostOf(body), again = (): void => { if (!this.dead) ctx.draw(); };
     this.values = new Values(ctx.recording, host.getAttribute('src'), again);
     // weights come from the server that the recording comes from; on a page of ours it can be recorded again as well
     const served = /^https?:$/.test(location.protocol) && (host.hasAttribute('page') || /^\/?api\//.test(host.getAttribute('src') ?? ''));
     void canRecord(host).then((can) => { this.can = can; return this.values.weights.open(served); });
     this.svgEl.addEventListener('click', (e) => this.clicked(e));
+    this.svgEl.addEventListener('pointermove', (e) => { if (e.buttons === 1 && (e.target as Element).closest('[data-item]')) this.clicked(e); }); // scrub
     this.bar.addEventListener('click', (e) => { const q = (e.target as Element).closest('[data-do]')?.getAttribute('data-do'); if (q) this.command(q); });
   }
 
@@ -116,7 +120,14 @@ class TapeView implements View {
     this.seen = s;
     this.d = this.values.detail(x, s, this.label(x), !a || a.ms > 250, dl.picW, dl.picH, seq);
     this.svgEl.innerHTML = drawStrip(p) + drawDetail(this.d, box);
+    this.say(this.d);
     this.missing(dl.rowX, dl.picY + 18, dl.rowW, l.big);
+  }
+
+  /** Inside a matrix readers hear the number under the cursor; the step itself is said by the stage. */
+  private say(d: Detail): void {
+    const out = d.output?.[d.row], text = d.level === 'matrix' || d.fast ? '' : d.level === 'weight' ? tip(d, d.wt) : d.level === 'block' ? `block ${d.blk} of row ${d.row}` : `row ${d.row}${out === undefined ? '' : `, came out ${num6(out)}`}`;
+    if (this.live.textContent !== text) this.live.textContent = text;
   }
 
   /** Values were not captured: said where they would stand, with the way to have them. */
@@ -237,6 +248,6 @@ class TapeView implements View {
     this.dead = true;
     cancelAnimationFrame(this.frame);
     this.body.classList.remove('tp-body');
-    for (const e of [this.bar, this.svgEl, this.miss]) e.remove();
+    for (const e of [this.bar, this.svgEl, this.miss, this.live]) e.remove();
   }
 }
