@@ -21,13 +21,13 @@ type editor struct {
 	edits     map[int][]*edit // by index of the node whose output is changed
 }
 
-// newEditor finds the nodes: a head is changed in the output of the mix, a branch in that of its last product.
+// newEditor finds the nodes: a head is changed in the output of the mix, a branch in that of its last op before the add.
 func newEditor(g *graph.Graph, a Ablation, prompt int) *editor {
 	e := &editor{prompt: prompt, measuring: a.Means(), next: make([]int, len(g.Nodes)), edits: map[int][]*edit{}}
 	for _, whole := range a.parts {
 		for _, p := range whole.split() {
 			for _, n := range g.Nodes {
-				if n.Layer != p.Layer || !p.at(n) {
+				if n.Layer != p.Layer || !p.at(g, n) {
 					continue
 				}
 				one := &edit{hi: g.Bufs[n.Out].Width}
@@ -102,7 +102,7 @@ func (e *editor) branch(g *graph.Graph, n *graph.Node) bool {
 		return false
 	}
 	for _, one := range e.edits[n.Index] {
-		if one.lo == 0 && one.hi == g.Bufs[n.Out].Width && n.Kind == graph.MatMul {
+		if one.lo == 0 && one.hi == g.Bufs[n.Out].Width && n.Kind != graph.Mix {
 			return true
 		}
 	}
@@ -110,14 +110,30 @@ func (e *editor) branch(g *graph.Graph, n *graph.Node) bool {
 }
 
 // at tells whether the part is changed in the node's output.
-func (p Part) at(n *graph.Node) bool {
+func (p Part) at(g *graph.Graph, n *graph.Node) bool {
 	switch p.Kind {
 	case Head:
 		return n.Op == trace.OpMix
 	case Attn:
-		return n.Op == trace.OpAttnOut
+		return n == branchOf(g, p.Layer, trace.OpAttnResidual)
 	case FFN:
-		return n.Op == trace.OpDown
+		return n == branchOf(g, p.Layer, trace.OpFFNResidual)
 	}
 	return false
+}
+
+// branchOf returns the op that is the last to write the branch which a layer's residual add adds: its last product, or the
+// norm after it; nil where there is no such add.
+func branchOf(g *graph.Graph, layer int, add trace.OpID) *graph.Node {
+	var last *graph.Node
+	branch := graph.NoBuf
+	for i := len(g.Nodes) - 1; i >= 0 && last == nil; i-- {
+		switch n := g.Nodes[i]; {
+		case n.Layer == layer && n.Op == add:
+			branch = n.B
+		case n.Layer == layer && branch != graph.NoBuf && n.Out == branch:
+			last = n
+		}
+	}
+	return last
 }
