@@ -491,3 +491,40 @@ func TestCapturesAndSwitchedOffParts(t *testing.T) {
 	oneLine(t, "no such capture", stderr, "smell", "attention")
 	require.NoFileExists(t, out("c.gbx"))
 }
+
+func TestKeyGuardsRecordingsAndPagesToo(t *testing.T) {
+	cmd := program("serve", "--addr", "127.0.0.1:0", "--api-key", "s3cret")
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	url := regexp.MustCompile(`http://[0-9.:]+`).FindString(line)
+	code := func(method, path, how string) int {
+		req, err := http.NewRequest(method, url+path, nil)
+		require.NoError(t, err)
+		switch how {
+		case "bearer":
+			req.Header.Set("Authorization", "Bearer s3cret")
+		case "browser":
+			req.SetBasicAuth("me", "s3cret")
+		case "wrong":
+			req.SetBasicAuth("me", "guess")
+		}
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	for _, path := range []string{"/", "/traces", "/api/traces", "/api/traces/why-is-the-sky-blue.json", "/trace/why-is-the-sky-blue", "/v1/models"} {
+		require.Equal(t, 401, code("GET", path, ""), path)
+		require.Equal(t, 401, code("GET", path, "wrong"), path)
+		require.Equal(t, 200, code("GET", path, "bearer"), path)
+		require.Equal(t, 200, code("GET", path, "browser"), path)
+	}
+	require.Equal(t, 401, code("GET", "/api/live", ""))
+	require.Equal(t, 401, code("DELETE", "/api/traces/x", ""))
+	require.Equal(t, 200, code("GET", "/health", ""))
+	require.Equal(t, 200, code("GET", "/static/js/glassbox.js", ""))
+}

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
+	"strings"
 
+	"glassbox/engine/openai"
 	"glassbox/web"
 	"glassbox/web/live"
 )
@@ -41,7 +44,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		ModelID: o.name, Builtin: c.Model == "builtin", Hosts: c.Host})
 	defer pages.Close()
 	mux := s.mux()
-	mux.Handle("/", pages)
+	mux.Handle("/", withKey(c.APIKey, pages))
 	d := o.engine.Device()
 	fmt.Printf("glassbox: http://%s (%s, %d threads on %s; Ctrl-C stops)\n", l.Addr(), o.name, d.Threads, d.Name)
 	if err := s.serve(ctx, l, mux); err != nil {
@@ -49,4 +52,17 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	fmt.Fprintln(os.Stderr, "glassbox: stopped; running requests were told")
 	return nil
+}
+
+// withKey asks browsers for the key too: recordings hold what was asked and answered. Everything but the looks of a page
+// is behind it.
+func withKey(key string, pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !openai.HasKey(r, key) && !strings.HasPrefix(r.URL.Path, "/static/") {
+			w.Header().Set("WWW-Authenticate", `Basic realm="glassbox: any name, the API key as password"`)
+			http.Error(w, "This server asks for its API key: send it as 'Authorization: Bearer KEY', or as the password.", http.StatusUnauthorized)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})
 }

@@ -104,14 +104,25 @@ func (s *Server) admit(c *call) error {
 	return nil
 }
 
-// hasKey compares in constant time, so that the time of an answer tells nothing about the key.
-func (s *Server) hasKey(r *http.Request) bool {
-	if s.c.APIKey == "" {
+// hasKey tells whether the request carries the server's key.
+func (s *Server) hasKey(r *http.Request) bool { return HasKey(r, s.c.APIKey) }
+
+// HasKey tells whether a request carries a key: as "Authorization: Bearer KEY", as API clients send it, or as the password
+// of basic authentication, as a browser asks for it. No key, "", is carried by all. It compares in constant time, so that
+// the time of an answer tells nothing about the key.
+func HasKey(r *http.Request, key string) bool {
+	if key == "" {
 		return true
 	}
-	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	ok := strings.EqualFold(scheme, "Bearer") // RFC 9110, 11.1: schemes have no case
-	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.c.APIKey))
+	_, given, ok := r.BasicAuth()
+	if !ok {
+		const scheme = "Bearer "
+		h := r.Header.Get("Authorization")
+		if ok = len(h) > len(scheme) && strings.EqualFold(h[:len(scheme)], scheme); ok {
+			given = h[len(scheme):]
+		}
+	}
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(key))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && ok
 }
 
