@@ -37,7 +37,7 @@ export function card(r: Recording, s: State): string {
   if (hands) h += `<p class="c-p"><em>Hands on</em>${inline(hands)}${next ? ` <em>to ${esc(next.label)}</em>` : ''}</p>`;
   if (step.wrong) h += `<p class="c-p"><em>Often wrong</em>${inline(step.wrong)}</p>`;
   if (step.link) h += `<p class="c-p"><a href="${esc(step.link)}">More on this step</a></p>`;
-  return `${h}</div>${times(r, s, i)}${values(r, s, step, spans)}${answerWords(r, s)}${acts(r, s, i)}</div>${sourcePane(step, s, L)}`;
+  return `${h}</div>${acts(r, s, i)}${times(r, s, i)}${values(r, s, step, spans)}${answerWords(r, s)}</div>${sourcePane(step, s, L)}`;
 }
 
 const WORDS = 9; // before and after the one being made
@@ -48,16 +48,16 @@ function answerWords(r: Recording, s: State): string {
   if (!list.length) return '';
   const mid = now < 0 ? 0 : now, from = Math.max(0, Math.min(mid - WORDS, list.length - 2 * WORDS - 1)), to = Math.min(list.length, from + 2 * WORDS + 1);
   const word = (k: number): string => `<button data-why="${k}" data-k="why${k}"${k === now ? ' aria-current="true"' : ''} title="Why this token? Word ${k + 1} of ${list.length}, id ${list[k]!.id}">${esc(tokenText(list[k]!))}</button>`;
-  return `<div class="c-words"><span>why this token? <kbd>i</kbd></span>${from ? '… ' : ''}${Array.from({ length: to - from }, (_, n) => word(from + n)).join('')}${to < list.length ? ' …' : ''}</div>`;
+  return `<div class="c-words"><span>the answer: why this token?</span>${from ? '… ' : ''}${Array.from({ length: to - from }, (_, n) => word(from + n)).join('')}${to < list.length ? ' …' : ''}</div>`;
 }
 
 /** What can be done from here: stops, and the question about the whole request. */
 function acts(r: Recording, s: State, i: number): string {
   const all = places(), p = offersStops() && r.roles[i]!.op ? placeAt(r, s) : '', here = typeof p !== 'string' && all.some((q) => samePlace(p, q));
-  let h = '<div class="c-acts">';
+  let h = `<div class="c-acts">${r.output.length ? '<button data-cmd="why" data-k="whyt">why this token? <kbd>i</kbd></button>' : ''}<button data-cmd="why.slow" data-k="whys">why slow? <kbd>⇧I</kbd></button>`;
   if (typeof p !== 'string') h += `<button data-cmd="stop.set" data-k="stop">${here ? 'clear the stop' : 'stop here'} <kbd>b</kbd></button>`;
   if (offersStops() && all.length) h += `<button data-cmd="stop.trace" data-k="stopt">trace again <kbd>⇧B</kbd></button>`;
-  h += '<button data-cmd="why.slow" data-k="whys">why slow? <kbd>⇧I</kbd></button></div>';
+  h += '</div>';
   if (offersStops() && all.length) h += `<p class="c-stops">${octagonSign}${all.length === 1 ? 'Stop' : `${all.length} stops`} for the next Trace: ${all.slice(0, 3).map((q) => esc(placeName(r, q))).join('; ')}${all.length > 3 ? ' and more' : ''}. <button data-cmd="stop.clear" data-k="stopc">clear</button></p>`;
   return h;
 }

@@ -234,7 +234,7 @@ function stations(c: Ctx): string {
   let g = '', now = '';
   c.m.steps.forEach((s, i) => {
     const res = c.m.roles[i]!.res, p = c.l.pos[i]!, how = signs.get(s.id);
-    const one = station(c, i) + (how ? octagon(p.x, p.y, res ? 10 : 7.5, 'none') : '');
+    const one = station(c, i) + (how ? (i === c.cur ? octagon(p.x - 18, p.y, 5, how === 'stood' ? 'currentColor' : 'none') : octagon(p.x, p.y, res ? 9.5 : 7.5, 'none')) : '');
     const tag = `<g class="st" data-step="${esc(s.id)}"><title>${esc(s.title)}: ${s.count === 0 ? 'not reached' : !c.r.timed(i) ? 'not measured' : `${time(s.time_ns)}, ran ${s.count === 1 ? 'once' : `${s.count} times`}`}</title>${one}</g>`;
     if (i === c.cur) now = tag; else g += tag;
   });

@@ -32,7 +32,7 @@ export function topBar(r: Recording, s: State, home: string): string {
 const bar = (part: number, hollow: boolean, color: string): string =>
   `<svg width="36" height="8" aria-hidden="true"><path d="M.5 0v8" stroke="var(--rule-2)"/><rect x="${hollow ? 1.5 : 1}" y="${hollow ? 1 : 0.5}" width="${Math.max(hollow ? 0.5 : 1, 34 * part)}" height="${hollow ? 6 : 7}" fill="${hollow ? 'none' : color}" stroke="${hollow ? color : 'none'}"/></svg>`;
 
-const stopSign = (how?: 'set' | 'stood'): string => (how ? ` <svg width="11" height="11" role="img" aria-label="${how === 'set' ? 'a stop is set' : 'it stood still here'}"><title>${how === 'set' ? 'a stop is set for the next Trace' : 'the engine stood still here'}</title>${octagon(5.5, 5.5, 4.5, how === 'stood' ? 'text' : 'none')}</svg>` : '');
+const stopSign = (how?: 'set' | 'stood'): string => (how ? ` <svg width="11" height="11" role="img" aria-label="${how === 'set' ? 'a stop is set' : 'it stood still here'}"><title>${how === 'set' ? 'a stop is set for the next Trace' : 'the engine stood still here'}</title>${octagon(5.5, 5.5, 4.5, how === 'stood' ? 'currentColor' : 'none')}</svg>` : '');
 
 /** The outline: stages with their times; the stage one is in lists its steps. */
 export function outline(r: Recording, s: State, height: number): string {
@@ -68,7 +68,7 @@ function rail(r: Recording, cur: number, H: number): string {
   const stops = stopsOf(r);
   r.steps.forEach((x, i) => {
     const c = `var(--st-${STAGE_LETTER[x.stage]})`;
-    if (stops.has(x.id)) g += octagon(38, y(i), 3.5, stops.get(x.id) === 'stood' ? 'text' : 'page');
+    if (stops.has(x.id)) g += octagon(38, y(i), 3.5, stops.get(x.id) === 'stood' ? 'currentColor' : 'page');
     g += `<g class="st" data-step="${esc(x.id)}"><title>${i + 1} ${esc(x.title)}</title><rect x="20" y="${y(i) - 5}" width="18" height="10" fill="transparent"/>${i < cur ? `<circle cx="28" cy="${y(i)}" r="2.5" fill="${c}"/>` : i > cur ? `<circle cx="28" cy="${y(i)}" r="2.2" fill="var(--page)" stroke="${c}"/>` : `<rect x="22.5" y="${y(i) - 5.5}" width="11" height="11" fill="var(--page)" stroke="var(--text)" stroke-width="2.5"/>`}</g>`;
   });
   return `<svg class="rail" width="43" height="${H}">${g}</svg>`;

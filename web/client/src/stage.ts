@@ -121,13 +121,13 @@ export class Stage implements ViewContext {
     this.put('head', `${kind.id}/${where}`, this.$('.vhead'), () => this.head(kind.title, r, s));
     this.put('ctl', `${o.playing}/${o.speed}`, this.$('.s-ctl'), () => stripControls(o));
     this.put('end', `${o.byTime}/${o.owner}/${o.letters}`, this.$('.s-end'), () => stripEnd(o));
+    this.note(r); // before the view: it takes of its height
     this.mount(kind.id, r);
     const plot = this.$('.s-plot'), bars = this.view?.strip?.(plot.clientWidth, plot.clientHeight, o.byTime) ?? null;
     this.put('plot', bars ?? `${s.step}/${plot.clientWidth}/${plot.clientHeight}/${o.byTime}`, this.$('.s-plot svg'), () => bars ?? stripPlot(r, s, plot.clientWidth, plot.clientHeight, o.byTime));
     this.view?.update();
     const over = this.ctl.overlay(), own = over ? null : this.view?.card?.() ?? null;
     this.put('card', over?.sig ?? own ?? `${where}/${s.token}/${marks}`, this.$('.card'), over?.html ?? (() => own ?? card(r, s)));
-    this.note(r);
     const twin = this.$('.twin');
     if (!twin.hidden) this.put('twin', `${kind.id}/${where}/${s.win}/${s.token}/${s.head}/${s.opts}`, twin, () => tableHtml(this.view!.table()));
     if (this.drawn.get('said') !== where) { this.drawn.set('said', where); this.announce(r, s); }

@@ -139,7 +139,7 @@ export class StopWatch {
     try {
       const e = await stopsApi.edit(st.id, { part: f.part, index: f.index, count: f.count, ...c });
       const range = f.count === 1 ? `${f.index}` : `${f.index} to ${f.index + f.count - 1}`, some = f.count === 1 ? `${numberOf(e.old[0]!).toPrecision(4)} is ${numberOf(e.new[0]!).toPrecision(4)}` : c.zero ? 'are zero' : c.scale !== undefined ? `are times ${c.scale}` : `are ${c.values![0]}`;
-      f.log = [`${st.at!.op}${st.at!.layer >= 0 ? ` L${st.at!.layer}` : ''}, token ${st.at!.token}: ${f.count === 1 ? 'value' : 'values'} ${range}, ${some}`, ...f.log].slice(0, 8);
+      f.log = [`${st.at!.op}${st.at!.layer >= 0 ? ` L${st.at!.layer}` : ''}, token ${st.at!.token}: ${f.count === 1 ? 'value' : 'values'} ${range}${f.count === 1 ? ':' : ''} ${some}`, ...f.log].slice(0, 8);
     } catch (e) { f.error = (e as Error).message; }
     await this.fetch();
   }

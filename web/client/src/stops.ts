@@ -82,9 +82,9 @@ export function stopsOf(r: Recording): Map<string, 'set' | 'stood'> {
 }
 
 /** The sign: an octagon; filled where the engine stood still, open where it is to. */
-export const octagon = (x: number, y: number, q: number, fill: 'none' | 'page' | 'text'): string => {
+export const octagon = (x: number, y: number, q: number, fill: 'none' | 'page' | 'currentColor'): string => {
   const k = q * 0.42;
-  return `<path d="M${x - k} ${y - q}h${2 * k}l${q - k} ${q - k}v${2 * k}l${k - q} ${q - k}h${-2 * k}l${k - q} ${k - q}v${-2 * k}z" fill="${fill === 'none' ? fill : `var(--${fill})`}" stroke="var(--text)" stroke-width="1.25"/>`;
+  return `<path d="M${x - k} ${y - q}h${2 * k}l${q - k} ${q - k}v${2 * k}l${k - q} ${q - k}h${-2 * k}l${k - q} ${k - q}v${-2 * k}z" fill="${fill === 'page' ? 'var(--page)' : fill}" stroke="currentColor" stroke-width="1.25"/>`;
 };
 
 export interface StopPart { id: string; name: string; shape: number[]; axes: string[] }

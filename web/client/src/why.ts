@@ -97,23 +97,21 @@ export function whySentence(r: Recording, w: Why): string {
   const parts = most.filter((k) => w[k].ns > 0).map(passes);
   const top = w.steps.slice(0, 3).map((s, n) => `${link(s.id, name(s.id), `y${n}`)} ${ms(s.ns)} (${pc(s.ns)})`);
   const rest: string[] = [];
-  if (w.paused > 0) rest.push(`it stood still at stops for ${ms(w.paused)} (${pc(w.paused)})`);
+  if (w.paused > 0) rest.push(`it stood still at ${r.file.request.stops?.[0] ? link(r.file.request.stops[0].op, 'stops', 'ys') : 'stops'} for ${ms(w.paused)} (${pc(w.paused)})`);
   if (w.queue > w.total / 100) rest.push(`it waited in ${link('queue', name('queue'), 'yq')} for ${ms(w.queue)} (${pc(w.queue)})`);
-  if (w.captured > w.total / 100) rest.push(`captures took ${ms(w.captured)} (${pc(w.captured)})`);
+  if (w.captured > w.total / 100) rest.push(`copying values out took ${ms(w.captured)} (${pc(w.captured)})`);
   rest.push(`${ms(w.nothing)} (${pc(w.nothing)}) no step explains`);
   return `Of ${ms(w.total)}${badge('derived', 'critical path: at each moment the span that began last')}${parts.length ? ` the request was in ${parts.join(' and in ')}` : ' there were no passes'}; the steps it waited for longest are ${top.join(', ') || 'not measured'}; ${rest.join('; ')}.`;
 }
 
 /** whyCard is the answer to "Why slow?" in the place of the step card. */
 export function whyCard(r: Recording, s: State): string {
-  const w = whySlow(r), max = w.steps[0]?.ns ?? 1, cur = r.steps[at(r, s)]!.id, shown = w.steps.filter((x) => r.stepIndex.has(x.id)).slice(0, 14), others = w.steps.slice(shown.length).reduce((a, x) => a + x.ns, 0);
+  const w = whySlow(r), max = Math.max(1, w.steps[0]?.ns ?? 0, w.paused, w.captured, w.nothing), cur = r.steps[at(r, s)]!.id, shown = w.steps.filter((x) => r.stepIndex.has(x.id)).slice(0, 14), others = w.steps.slice(shown.length).reduce((a, x) => a + x.ns, 0);
   const row = (id: string, label: string, ns: number, L: string): string => `<tr${id === cur ? ' class="now"' : ''}><td>${id ? `<button data-step="${esc(id)}" data-k="w${esc(id)}">${esc(label)}</button>` : esc(label)}</td><td><svg width="64" height="8" aria-hidden="true"><rect y=".5" width="${Math.max(1, (62 * ns) / max)}" height="7" fill="var(--${id === cur ? 'on-now' : L ? `st-${L}` : 'graphic'})"/></svg></td><td class="r" title="${exactNs(ns)}">${time(ns)}</td><td class="r">${share(ns, w.total)} %</td></tr>`;
   let h = '<div class="c-main"><div class="c-pad"><div class="c-where">The whole request<span class="pos"><button data-cmd="why.slow" data-k="whyx">step card <kbd>Esc</kbd></button></span></div><h2>Why slow?</h2>';
   h += `<p class="lede">${whySentence(r, w)}</p></div><table class="why-t"><caption>Time on the critical path, by step. Derived from measured spans: they add up to the whole.</caption><tbody>`;
-  h += shown.map((x) => row(x.id, r.steps[r.stepIndex.get(x.id)!]!.label, x.ns, STAGE_LETTER[r.steps[r.stepIndex.get(x.id)!]!.stage])).join('');
-  if (others > 0) h += row('', `${w.steps.length - shown.length} others`, others, '');
-  if (w.paused > 0) h += row('', 'stood still', w.paused, '');
-  if (w.captured > 0) h += row('', 'captures', w.captured, '');
-  h += row('', 'no step', w.nothing, '');
+  const rows = [...shown.map((x) => ({ id: x.id, label: r.steps[r.stepIndex.get(x.id)!]!.label, ns: x.ns, L: STAGE_LETTER[r.steps[r.stepIndex.get(x.id)!]!.stage] as string })),
+    { id: '', label: `${w.steps.length - shown.length} others`, ns: others, L: '' }, { id: '', label: 'stood still', ns: w.paused, L: '' }, { id: '', label: 'values copied out', ns: w.captured, L: '' }];
+  h += rows.filter((x) => x.ns > 0).sort((p, q) => q.ns - p.ns).map((x) => row(x.id, x.label, x.ns, x.L)).join('') + row('', 'no step', w.nothing, '');
   return `${h}</tbody></table></div>`;
 }
