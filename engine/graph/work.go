@@ -32,7 +32,11 @@ func (n *Node) Work(g *Graph, s Shape) Work {
 		return Work{Bytes: rows*8*width(n.Out) + int64(len(n.W.Data)), Flops: rows * 4 * width(n.Out)}
 	case MatMul:
 		r, c := int64(n.W.Rows), int64(n.W.Cols)
-		return Work{Bytes: int64(len(n.W.Data)) + rows*4*(r+c), Flops: rows * 2 * r * c}
+		w := Work{Bytes: int64(len(n.W.Data)) + rows*4*(r+c), Flops: rows * 2 * r * c}
+		if n.Bias != nil {
+			w.Bytes, w.Flops = w.Bytes+int64(len(n.Bias.Data)), w.Flops+rows*r
+		}
+		return w
 	case RoPE:
 		w := width(n.A) + width(n.B)
 		return Work{Bytes: rows * 8 * w, Flops: rows * 3 * w}

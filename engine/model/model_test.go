@@ -210,3 +210,13 @@ func TestGemmaKeys(t *testing.T) {
 		require.ErrorContains(t, err, "gemma3."+key)
 	}
 }
+
+func TestWorkOfABias(t *testing.T) {
+	m := models(t)["qwen2"]
+	q := m.Graph.Nodes[2]
+	require.Equal(t, trace.OpAttnQ, q.Op)
+	require.Equal(t, "blk.0.attn_q.bias", q.Bias.Name)
+	w := q.Work(m.Graph, graph.Shape{Tokens: 3})
+	require.EqualValues(t, 3*(2*64*64+64), w.Flops)
+	require.EqualValues(t, 4*64*64+4*64+3*4*(64+64), w.Bytes)
+}
