@@ -11,7 +11,7 @@ import (
 )
 
 // wordArrays are the captured arrays whose values are ids of words.
-var wordArrays = []string{"lens_ids", "lens_mid_ids", "lens_close_ids", "attr_ids"}
+var wordArrays = []string{"lens_ids", "lens_mid_ids", "lens_close_ids", "attr_ids", "attr_top_ids"}
 
 // words names every word that the captured arrays speak of by its id, so that a recording is read without the model's
 // file: an array lens_words of ids, in order, whose names are their texts. It gives none where no array speaks of words.

@@ -11,6 +11,8 @@ import (
 	"glassbox/engine"
 	"glassbox/engine/capture"
 	"glassbox/engine/gguf"
+	"glassbox/engine/golden"
+	"glassbox/engine/sample"
 	"glassbox/engine/tensor"
 	"glassbox/engine/testmodel"
 	"glassbox/trace"
@@ -140,38 +142,111 @@ func closeUp(t *testing.T, a *answer, logits []float32) {
 // Embedding, heads and feed-forwards add up to the logit, with parts switched off too.
 func TestWritersAddUpToTheLogit(t *testing.T) {
 	for backend, near := range map[string]float64{"ref": 1e-3, "cpu": 0.01} {
+		scale := map[string]func(float64) float64{"ref": absolute, "cpu": share}[backend]
 		for _, file := range map[string]*gguf.File{"floats": tiny(t, deep), "quants": tiny(t, testmodel.Spec{Type: tensor.Q8_0, Layers: 3, Untied: true}), "two layers": tiny(t, testmodel.Spec{})} {
 			e := open(t, file, engine.Options{Backend: backend})
 			for _, names := range [][]string{nil, {"L0.H1"}, {"L1.attn"}, {"L0.attn=mean", "L1.ffn=mean"}, {"L1"}, {"L0.H2=mean"}} {
 				a := ask(t, e, request(prompt(17, 4), 6, trace.CaptureSpec{Lens: true}, off(t, e, names...)))
-				addUp(t, a, 6, near, fmt.Sprintf("%s without %v", backend, names))
+				addUp(t, a, 6, near, scale, fmt.Sprintf("%s without %v", backend, names))
 			}
 		}
 	}
 	set := ask(t, open(t, testmodel.File(t), engine.Options{}), request([]int{504, 6330, 282, 4649, 314}, 5, trace.CaptureSpec{Lens: true}, capture.Ablation{}))
-	addUp(t, set, 5, 0.01, "the built-in model on cpu")
+	addUp(t, set, 5, 0.01, share, "the built-in model on cpu")
 }
 
-func addUp(t *testing.T, a *answer, tokens int, near float64, what string) {
+// A word that was drawn need not lead: then the best word beside it does.
+func TestWritersOfADrawnWord(t *testing.T) {
+	e := open(t, tiny(t, deep), engine.Options{Backend: "ref"})
+	r := request(prompt(17, 4), 12, trace.CaptureSpec{Lens: true}, capture.Ablation{})
+	r.Sampling = sample.Params{Temperature: 30, Seed: 5}
+	a := ask(t, e, r)
+	n := len(a.arrays["attr"].Names)
+	ids, top, attr, second := a.i4(t, "attr_ids", 2, 12), a.i4(t, "attr_top_ids", 12, 5), a.f4(t, "attr", n, 12), a.f4(t, "attr_second", n, 12)
+	drawn := 0
+	for i := range 12 {
+		require.EqualValues(t, a.tokens[i], ids[i])
+		said, beside := 0.0, 0.0
+		for c := range n {
+			said, beside = said+float64(attr[12*c+i]), beside+float64(second[12*c+i])
+		}
+		logits := a.f4(t, "attr_logit", 2, 12)
+		require.InDelta(t, logits[i], said, 1e-3)
+		require.InDelta(t, logits[12+i], beside, 1e-3)
+		if ids[i] != top[5*i] {
+			drawn++
+			require.Equal(t, top[5*i], ids[12+i])
+		} else {
+			require.Equal(t, top[5*i+1], ids[12+i])
+		}
+	}
+	require.Positive(t, drawn)
+}
+
+// The shares add up in every architecture: with branches that are normed before they are added, and with a scaled embedding.
+func TestWritersAddUpInEveryArchitecture(t *testing.T) {
+	models, err := golden.LoadTiny()
+	require.NoError(t, err)
+	require.NotEmpty(t, models)
+	for _, g := range models {
+		f, err := gguf.Parse(g.Name+".gguf", testmodel.Reference(t, g))
+		require.NoError(t, err)
+		for _, names := range [][]string{nil, {"L0.H1"}, {"L1.attn"}, {"L0.attn=mean", "L1.ffn=mean"}} {
+			for backend, near := range map[string]float64{"ref": 1e-3, "cpu": 0.01} {
+				e := open(t, f, engine.Options{Backend: backend})
+				a := ask(t, e, request(wide(g.IDs[:9]), 4, trace.CaptureSpec{Lens: true}, off(t, e, names...)))
+				addUp(t, a, 4, near, absolute, fmt.Sprintf("%s on %s without %v", g.Name, backend, names))
+			}
+		}
+	}
+}
+
+// absolute and share say what a distance from a logit is measured in: 1, or the logit.
+func absolute(float64) float64 { return 1 }
+
+func share(logit float64) float64 { return max(1, math.Abs(logit)) }
+
+// addUp checks that columns sum to the engine's logits, for the word that was said, the best beside it, and the five
+// leading words, and to their difference for any two of these.
+func addUp(t *testing.T, a *answer, tokens int, near float64, scale func(float64) float64, what string) {
 	names := a.arrays["attr"].Names
 	require.Equal(t, "embed", names[0])
 	ids, logits := a.i4(t, "attr_ids", 2, tokens), a.f4(t, "attr_logit", 2, tokens)
 	worst := 0.0
+	column := func(v []float32, i int) (sum float64) {
+		for c := range names {
+			sum += float64(v[c*tokens+i])
+		}
+		return sum
+	}
+	holds := func(sum, logit float64, name string, i int) {
+		off := math.Abs(sum-logit) / scale(logit)
+		worst = max(worst, off)
+		require.LessOrEqual(t, off, near, "%s: %s of token %d", what, name, i)
+	}
 	for w, name := range []string{"attr", "attr_second"} {
 		v := a.f4(t, name, len(names), tokens)
 		for i := range tokens {
-			sum := 0.0
-			for c := range names {
-				sum += float64(v[c*tokens+i])
-			}
-			logit := float64(logits[w*tokens+i])
-			worst = max(worst, math.Abs(sum-logit)/max(1, math.Abs(logit)))
-			require.LessOrEqual(t, math.Abs(sum-logit), near*max(1, math.Abs(logit)), "%s: %s of token %d", what, name, i)
+			holds(column(v, i), float64(logits[w*tokens+i]), name, i)
 		}
 	}
-	t.Logf("%s: off by %.1e at most", what, worst)
+	top, topIDs, topLogits := a.f4(t, "attr_top", 5, len(names), tokens), a.i4(t, "attr_top_ids", tokens, 5), a.f4(t, "attr_top_logit", tokens, 5)
+	rank := func(r int) []float32 { return top[r*len(names)*tokens : (r+1)*len(names)*tokens] }
 	for i := range tokens {
 		require.EqualValues(t, a.tokens[i], ids[i])
 		require.Equal(t, a.lps[i].Top[1].ID, ids[tokens+i])
+		for r := range 5 {
+			require.Equal(t, a.lps[i].Top[r].ID, topIDs[5*i+r])
+			require.InDelta(t, a.lps[i].Top[r].Logprob-a.lps[i].Top[0].Logprob, topLogits[5*i+r]-topLogits[5*i], 1e-5)
+			holds(column(rank(r), i), float64(topLogits[5*i+r]), fmt.Sprintf("rank %d", r), i)
+			for other := range r {
+				holds(column(rank(other), i)-column(rank(r), i), float64(topLogits[5*i+other]-topLogits[5*i+r]), fmt.Sprintf("rank %d against %d", other, r), i)
+			}
+		}
+		for c := range names { // a greedy answer says the first, and has the second beside it
+			require.Equal(t, a.arrays["attr"].Data.([]float32)[c*tokens+i], rank(0)[c*tokens+i])
+			require.Equal(t, a.arrays["attr_second"].Data.([]float32)[c*tokens+i], rank(1)[c*tokens+i])
+		}
 	}
+	t.Logf("%s: off by %.1e at most", what, worst)
 }

@@ -33,13 +33,13 @@ type lens struct {
 	replaced      []bool // by layer: all of attention's branch is replaced, the heads do not reach the stream
 	rest          []bool // by layer: attention's branch is more than its heads: it is replaced, or has a bias
 
-	next    int // rows projected so far, in the order of at
-	read    []reading
-	words   []int32   // of the close-up
-	close   []float32 // stage x word
-	chosen  []float32 // logits of the answer's tokens
-	second  []int32   // the best word beside it
-	seconds []float32 // its logit
+	next   int // rows projected so far, in the order of at
+	read   []reading
+	words  []int32   // of the close-up
+	close  []float32 // stage x word
+	chosen []float32 // logits of the answer's tokens
+	tops   []int32   // of each output token, the leading words: output token x rank
+	topsAt []float32 // their logits
 }
 
 // reading is what a row of the stream says.
@@ -58,7 +58,7 @@ func newLens(g *graph.Graph, e *editor, prompt int) *lens {
 			l.width = g.Bufs[n.Out].Width
 		}
 		if n.Op == trace.OpAttnOut {
-			l.replaced[n.Layer] = e.branch(g, n)
+			l.replaced[n.Layer] = e.branch(g, branchOf(g, n.Layer, trace.OpAttnResidual))
 			l.rest[n.Layer] = n.Bias != nil || l.replaced[n.Layer]
 		}
 	}
@@ -74,7 +74,7 @@ func (l *lens) node(n *graph.Node, row func(graph.Buf, int) []float32, at Rows) 
 		k = 2 * n.Layer
 	case trace.OpFFNResidual:
 		k = 2*n.Layer + 1
-	case trace.OpEmbed, trace.OpMix, trace.OpAttnOut, trace.OpDown:
+	case trace.OpEmbed, trace.OpMix, trace.OpAttnOut, trace.OpAttnPostNorm, trace.OpDown, trace.OpFFNPostNorm:
 		for i := max(0, l.prompt-1-at.From); i < at.N; i++ {
 			l.parts.put(n, at.From+i-(l.prompt-1), row(n.Out, at.First+i), l.replaced)
 		}
@@ -154,7 +154,7 @@ func (s *Session) Project(head HeadFunc, answer []int32, n int) (done bool, err 
 // begin makes room for what the rows say.
 func (l *lens) begin(answer []int32) {
 	l.read = make([]reading, 2*l.layers*len(l.rows))
-	l.chosen, l.second, l.seconds = make([]float32, len(answer)), make([]int32, len(answer)), make([]float32, len(answer))
+	l.chosen, l.tops, l.topsAt = make([]float32, len(answer)), make([]int32, len(answer)*l.ranks), make([]float32, len(answer)*l.ranks)
 	if l.layers >= 2 {
 		l.close = make([]float32, closeRows*min(closeWords, l.vocab))
 	}
@@ -182,16 +182,17 @@ func (l *lens) look(i int, logits []float32, answer []int32) {
 	}
 }
 
-// verdict keeps the logit of the word that was said, and the best word beside it.
+// verdict keeps the logit of the word that was said, and the leading words.
 func (l *lens) verdict(t int, logits []float32, said int32) {
 	l.chosen[t] = logits[said]
-	for _, id := range leaders(logits, min(2, l.vocab)) {
-		if id != said {
-			l.second[t], l.seconds[t] = id, logits[id]
-			return
-		}
+	copy(l.tops[t*l.ranks:], leaders(logits, l.ranks))
+	for r, id := range l.leading(t) {
+		l.topsAt[t*l.ranks+r] = logits[id]
 	}
 }
+
+// leading returns the leading words of an output token, best first.
+func (l *lens) leading(t int) []int32 { return l.tops[t*l.ranks : (t+1)*l.ranks] }
 
 // closeUp keeps the logits of the leading words after row k of the first token's position.
 func (l *lens) closeUp(k int, logits []float32) {

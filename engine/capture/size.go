@@ -102,7 +102,7 @@ func sizes(g *graph.Graph, spec trace.CaptureSpec, prompt, answer int) []KindSiz
 	}
 	p := newParts(g, int(width))
 	parts = float64(p.floats())
-	add(spec.Lens, "lens", 2*layers*n*(width+2*lensRanks+2)+a*(parts+2*(1+layers*(heads+1))))
+	add(spec.Lens, "lens", 2*layers*n*(width+2*lensRanks+2)+a*(parts+(2+lensRanks)*(1+layers*(heads+1))))
 	add(spec.Values, "values", tapeFloats(g, n))
 	add(spec.Logits, "logits", vocab)
 	return out
