@@ -1,7 +1,7 @@
 // The one list of commands. The key handler, the ? sheet, the palette and the
 // table in the docs are all made from it.
 
-export type Group = 'Walk' | 'Depth' | 'Play' | 'Views' | 'Timeline' | 'Pass and tape' | 'Attention and lens' | 'Stop and touch' | 'Find' | 'Page';
+export type Group = 'Walk' | 'Depth' | 'Play' | 'Views' | 'Timeline' | 'Pass and tape' | 'Attention and lens' | 'Compare' | 'Stop and touch' | 'Find' | 'Page';
 
 export interface Command {
   id: string;
@@ -59,13 +59,17 @@ export const COMMANDS: readonly Command[] = [
   { id: 'tape.sum', group: 'Pass and tape', title: 'Work the number under the row out by hand', keys: ['h'], when: 'tape' },
   { id: 'tape.width', group: 'Pass and tape', title: 'Tiles as wide as their bytes, or as their time', keys: ['w'], when: 'tape' },
   { id: 'tape.kind', group: 'Pass and tape', title: 'Picture of the largest weights, or of their means', keys: ['m'], when: 'tape' },
-  { id: 'value.copy', group: 'Pass and tape', title: 'Copy the value under the cursor', keys: ['c'], when: 'pass tape attention lens' },
+  { id: 'value.copy', group: 'Pass and tape', title: 'Copy the value under the cursor', keys: ['c'], when: 'pass tape attention lens compare' },
   { id: 'grid.order', group: 'Attention and lens', title: 'Next order of the heads; next colour of the words', keys: ['s'], when: 'attention lens' },
   { id: 'grid.mean', group: 'Attention and lens', title: 'One head or means; rows after attention too', keys: ['a'], when: 'attention lens' },
   { id: 'grid.scale', group: 'Attention and lens', title: 'Square root or linear', keys: ['u'], when: 'attention' },
   { id: 'grid.first', group: 'Attention and lens', title: 'First token shown or hidden', keys: ['h'], when: 'attention' },
-  { id: 'grid.second', group: 'Attention and lens', title: 'Writers of the word, or against the second', keys: ['h'], when: 'lens' },
+  { id: 'grid.word', group: 'Attention and lens', title: 'Writers of the next leading word', keys: ['w'], when: 'lens' },
+  { id: 'grid.second', group: 'Attention and lens', title: 'Writers against the next leading word, or against none', keys: ['h'], when: 'lens' },
   { id: 'grid.panes', group: 'Attention and lens', title: 'Heads and map, heads alone, map alone', keys: ['w'], when: 'attention' },
+  { id: 'ablate', group: 'Compare', title: 'Knock out: run again without a part of the model, side by side', keys: ['Shift+K'] },
+  { id: 'compare.times', group: 'Compare', title: 'Times of a decode pass, of the prefill, of steps outside passes', keys: ['d'], when: 'compare' },
+  { id: 'compare.with', group: 'Compare', title: 'Hold against another recording', keys: ['w'], when: 'compare' },
   { id: 'stop.set', group: 'Stop and touch', title: 'Set or clear a stop here, for the next Trace', keys: ['b'] },
   { id: 'stop.trace', group: 'Stop and touch', title: 'Trace this request again, with the stops that are set', keys: ['Shift+B'] },
   { id: 'stop.clear', group: 'Stop and touch', title: 'Clear all stops', keys: [] },

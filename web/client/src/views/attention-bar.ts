@@ -25,7 +25,7 @@ export function choices(list: readonly Choice[], s: State, off: ReadonlySet<stri
 }
 
 /** keepFocus writes the bar and leaves the focus on the same button. */
-export function keepFocus(bar: HTMLElement, html: string): void {
+export function keepFocus(bar: Element, html: string): void {
   const root = bar.getRootNode() as ShadowRoot | Document, k = bar.contains(root.activeElement) ? root.activeElement!.getAttribute('data-k') : null;
   bar.innerHTML = html;
   if (k) bar.querySelector<HTMLElement>(`[data-k="${k}"]`)?.focus({ preventScroll: true });
@@ -51,5 +51,5 @@ export function nextOf(list: readonly Choice[], name: string, s: State, off: Rea
 /** Commands that are a press on a choice. */
 export const GRID_COMMANDS: Record<string, Record<string, string>> = {
   attention: { 'grid.order': 'sort', 'grid.mean': 'mean', 'grid.scale': 'scale', 'grid.first': 'first', 'grid.panes': 'panes' },
-  lens: { 'grid.order': 'colour', 'grid.mean': 'mid', 'grid.second': 'second' },
+  lens: { 'grid.order': 'colour', 'grid.mean': 'mid', 'grid.word': 'word', 'grid.second': 'second' },
 };

@@ -14,8 +14,13 @@ export interface Row { layer: number; half: Half }
 export interface Word { id: number; p: number }
 export interface Cell { top: Word[]; entropy: number | null; rank: number | null; same: boolean; changed: boolean }
 
+/** A word of an output token whose writers are recorded. key names it in links: said, on (the best beside it), or its rank; rank 0 is none of the leading ones. */
+export interface Candidate { key: string; id: number; rank: number; logit: number | null; array: string; slot: number }
+/** One word, or what lies between two. */
+export interface Pair { of: Candidate; against: Candidate | null }
+
 const NEEDED = ['lens_ids', 'lens_logprob'];
-const MORE = ['lens_mid_ids', 'lens_mid_logprob', 'lens_entropy', 'lens_rank', 'lens_mid_entropy', 'lens_mid_rank', 'lens_close', 'lens_close_ids', 'lens_words', 'attr', 'attr_second', 'attr_ids', 'attr_logit'];
+const MORE = ['lens_mid_ids', 'lens_mid_logprob', 'lens_entropy', 'lens_rank', 'lens_mid_entropy', 'lens_mid_rank', 'lens_close', 'lens_close_ids', 'lens_words', 'attr', 'attr_second', 'attr_ids', 'attr_logit', 'attr_top', 'attr_top_ids', 'attr_top_logit'];
 
 export const lensArrays = (r: Recording): string[] => [...NEEDED, ...MORE].filter((n) => hasArray(r, n));
 export const hasLens = (r: Recording): boolean => NEEDED.every((n) => hasArray(r, n));
@@ -108,19 +113,40 @@ export class Lens {
     return { said: this.value('attr_ids', 0, k) ?? drawn, second: second ?? best, logit: this.value('attr_logit', 0, k), secondLogit: this.value('attr_logit', 1, k) };
   }
 
-  /** writers of word k: each component and what it added to the logit, or to the difference from the second word. Derived by the engine. */
-  writers(k: number, against: boolean): { name: string; v: number }[] | null {
-    const a = this.map.get('attr'), b = this.map.get('attr_second');
-    if (!a || !this.components.length || k < 0 || k >= a.shape[1]! || (against && !b)) return null;
-    const m = a.shape[1]!;
-    return this.components.map((name, c) => ({ name, v: a.values[c * m + k]! - (against ? b!.values[c * m + k]! : 0) }));
+  /** candidates are the words of output token k whose writers are recorded, best first; the word that was said is always one. */
+  candidates(k: number): Candidate[] {
+    const attr = this.map.get('attr'), top = this.map.get('attr_top'), ids = this.map.get('attr_top_ids');
+    if (!attr || !this.components.length || k < 0 || k >= attr.shape[1]!) return [];
+    const q = this.said(k), list: Candidate[] = [], whole = top && ids && top.shape.length === 3 && top.shape[1] === attr.shape[0] && top.shape[2] === attr.shape[1] && ids.shape.join() === `${top.shape[2]},${top.shape[0]}`;
+    if (whole) for (let r = 0; r < top.shape[0]!; r++) list.push({ key: String(r + 1), id: this.value('attr_top_ids', k, r)!, rank: r + 1, logit: this.value('attr_top_logit', k, r), array: 'attr_top', slot: r });
+    else if (this.map.has('attr_second') && q.second !== null) list.push({ key: 'on', id: q.second, rank: 0, logit: q.secondLogit, array: 'attr_second', slot: 0 });
+    const said = list.find((c) => c.id === q.said);
+    if (said) said.key = 'said';
+    else list.unshift({ key: 'said', id: q.said, rank: 0, logit: q.logit, array: 'attr', slot: 0 });
+    const beside = list.find((c) => c.key !== 'said');
+    if (beside) beside.key = 'on';
+    return list;
   }
 
-  get hasSecond(): boolean { return this.map.has('attr_second'); }
+  /** pair finds the chosen words by key or rank: '' is the word that was said, and none against it. Two of the same are one alone. */
+  pair(k: number, word = '', second = ''): Pair | null {
+    const list = this.candidates(k), find = (key: string): Candidate | undefined => list.find((c) => c.key === key) ?? list.find((c) => c.rank > 0 && String(c.rank) === key), of = find(word || 'said') ?? find('said');
+    if (!of) return null;
+    const against = second ? find(second) ?? null : null;
+    return { of, against: against === of ? null : against };
+  }
+
+  /** writers of word k, or of the chosen words: each component and what it added to the logit, or to the difference. Derived by the engine. */
+  writers(k: number, by: Pair | null | false): { name: string; v: number }[] | null {
+    const p = by || this.pair(k);
+    if (!p) return null;
+    const n = this.components.length, at = (c: Candidate, i: number): number => { const a = this.map.get(c.array)!, m = a.shape.at(-1)!; return a.values[(c.slot * n + i) * m + k]!; };
+    return this.components.map((name, i) => ({ name, v: at(p.of, i) - (p.against ? at(p.against, i) : 0) }));
+  }
 
   /** byLayer sums the writers of word k: attention and feed-forward of each layer. */
-  byLayer(k: number, against: boolean): { A: number; F: number }[] | null {
-    const w = this.writers(k, against);
+  byLayer(k: number, by: Pair | null): { A: number; F: number }[] | null {
+    const w = this.writers(k, by);
     if (!w) return null;
     const out = Array.from({ length: this.layers }, () => ({ A: 0, F: 0 }));
     for (const { name, v } of w) { const m = /^L(\d+)\.(H\d+|attn|ffn)/.exec(name), q = m && out[Number(m[1])]; if (q) q[m![2] === 'ffn' ? 'F' : 'A'] += v; }

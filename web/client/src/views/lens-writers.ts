@@ -2,7 +2,8 @@
 // that add up to its logit; each layer's sum beside its row; and the last two
 // layers close up. SVG strings only.
 import { cutMiddle, esc, svgBadge } from '../format';
-import { kindOf, leading, signed, type Lens, type Row } from './lens-data';
+import { kindOf, leading, signed, type Lens, type Pair, type Row } from './lens-data';
+import { wordList } from './lens-pick';
 
 export interface Box { x: number; y: number; w: number; h: number }
 
@@ -14,28 +15,30 @@ export const headOf = (name: string): [number, number] | null => { const m = /^L
 
 export const label = (name: string): string => (name === 'embed' ? 'embedding' : name.replace('.', ' '));
 
-/** whoWrote draws the bars of word k and returns how high they are. */
-export function whoWrote(ln: Lens, k: number, against: boolean, b: Box, most: number): { svg: string; h: number } {
-  const list = ln.writers(k, against), q = ln.said(k), said = ln.text(q.said), second = q.second === null ? '' : ln.text(q.second);
-  let s = `<text x="${b.x}" y="${b.y}" class="b">Who wrote <tspan class="m">${short(said, 12)}</tspan>${against ? `<tspan class="s" font-weight="400"> against </tspan><tspan class="m">${short(second, 10)}</tspan>` : ''}</text>`;
-  if (!list) return { svg: `${s}<text x="${b.x}" y="${b.y + 20}" class="s cap">not in this recording</text>`, h: 30 };
+/** whoWrote draws the words of output token k to choose from and the bars of the chosen pair, and returns how high all is. b.h is the room for it. */
+export function whoWrote(ln: Lens, k: number, pair: Pair | null, b: Box): { svg: string; h: number } {
+  const list = ln.writers(k, pair), against = !!pair?.against, said = ln.text(pair?.of.id ?? ln.said(k).said);
+  let s = `<text x="${b.x}" y="${b.y}" class="b">Who wrote <tspan class="m">${short(said, 12)}</tspan>${pair?.against ? `<tspan class="s" font-weight="400"> against </tspan><tspan class="m">${short(ln.text(pair.against.id), 10)}</tspan>` : ''}</text>`;
+  if (!list || !pair) return { svg: `${s}<text x="${b.x}" y="${b.y + 20}" class="s cap">not in this recording</text>`, h: 30 };
+  const words = ln.candidates(k).length > 1 ? wordList(ln, k, pair, { ...b, y: b.y + 18 }) : { svg: '', h: -18 }, above = 18 + words.h, most = Math.max(4, Math.floor((b.h - above - 68) / 17));
+  s += words.svg;
   const { top, others, rest, sum } = leading(list, most), rows: [string, number, string][] = top.map((w) => [w.name, w.v, kindOf(w.name)]);
   if (others > 0) rows.push([`${others} others`, rest, '']);
-  const r = 17, y0 = b.y + 14, left = 94, nums = 62, lo = Math.min(0, ...rows.map((x) => x[1])), hi = Math.max(0, ...rows.map((x) => x[1])), span = hi - lo || 1, room = b.w - left - nums - 8, k1 = room / span, zero = b.x + left + -lo * k1;
+  const r = 17, y0 = b.y + 14 + above, left = 94, nums = 62, lo = Math.min(0, ...rows.map((x) => x[1])), hi = Math.max(0, ...rows.map((x) => x[1])), span = hi - lo || 1, room = b.w - left - nums - 8, k1 = room / span, zero = b.x + left + -lo * k1;
   s += `<path d="M${zero + 0.5} ${y0}v${rows.length * r}" class="hair2"/>`;
   rows.forEach(([name, v, kind], n) => {
     const y = y0 + n * r + r / 2 + 4, w = Math.max(1, Math.abs(v) * k1), head = headOf(name);
     s += `<g${head ? ` data-head="${head.join('.')}" class="st" tabindex="0" role="link"` : ''}><title>${esc(label(name))}: ${v}${head ? '; opens its attention map' : ''}</title><rect x="${b.x}" y="${y - 12}" width="${b.w}" height="${r}" fill="transparent"/>${kind ? letter(b.x, y - 1, kind) : ''}<text x="${b.x + 18}" y="${y}" class="${kind ? 'm' : 's'}">${esc(label(name))}</text><rect x="${v >= 0 ? zero : zero - w}" y="${y - 8.5}" width="${w}" height="9" fill="${v >= 0 ? 'var(--pos)' : 'var(--neg)'}"/><text x="${b.x + b.w}" y="${y}" class="m end">${signed(v)}</text></g>`;
   });
-  const y = y0 + rows.length * r, engine = q.logit === null ? null : against ? q.logit - (q.secondLogit ?? 0) : q.logit;
+  const y = y0 + rows.length * r, engine = pair.of.logit === null || pair.against?.logit === null ? null : pair.of.logit - (pair.against?.logit ?? 0);
   s += `<path d="M${b.x} ${y + 2.5}h${b.w}" class="hair2"/><text x="${b.x}" y="${y + 17}">${against ? 'sum = difference of logits' : 'sum = logit'}</text><text x="${b.x + b.w - 10}" y="${y + 17}" class="m end b">${against ? signed(sum) : sum.toFixed(3)}<title>${sum}</title></text>${svgBadge(b.x + b.w - 3, y + 13, 'derived')}`;
   if (engine !== null) s += `<text x="${b.x}" y="${y + 32}" class="s cap">the engine’s own ${against ? 'difference' : 'logit'}</text><text x="${b.x + b.w - 10}" y="${y + 32}" class="m end s cap">${against ? signed(engine) : engine.toFixed(3)}<title>${engine}</title></text>${svgBadge(b.x + b.w - 3, y + 28, 'measured')}`;
   return { svg: s, h: y - b.y + (engine === null ? 22 : 36) };
 }
 
 /** layerBars stand beside the rows: what attention and feed-forward of each layer added to the logit. */
-export function layerBars(ln: Lens, k: number, against: boolean, rows: Row[], rh: number, w: number): string {
-  const by = ln.byLayer(k, against);
+export function layerBars(ln: Lens, k: number, pair: Pair | null, rows: Row[], rh: number, w: number): string {
+  const by = ln.byLayer(k, pair);
   if (!by) return '';
   const all = by.flatMap((q) => [q.A, q.F]), lo = Math.min(0, ...all), hi = Math.max(0, ...all), k1 = (w - 16) / (hi - lo || 1), zero = 8 + -lo * k1, double = rows.some((q) => q.half === 'A');
   let s = `<path d="M${zero + 0.5} 0v${rows.length * rh}" class="hair2"/>`;

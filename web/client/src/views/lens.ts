@@ -10,7 +10,8 @@ import { opt, withOpt } from './attention-opts';
 import { css, ramp, type Rgb } from './attention-ramp';
 import { adoptCss, canRecord, failedState, hostOf, missingState, removeView, stateButtons, waitingState } from './attention-state';
 import { lensCard, odds, rowName } from './lens-card';
-import { hasLens, lensArrays, lensNow, lensOf, part, type Cell, type Colour, type Lens, type Row } from './lens-data';
+import { hasLens, lensArrays, lensNow, lensOf, part, type Cell, type Colour, type Lens, type Pair, type Row } from './lens-data';
+import { next, pairKey, pairNow, pairText, pick } from './lens-pick';
 import { lastTwo, layerBars, whoWrote } from './lens-writers';
 import { lensPicture, type Picture } from './lens-picture';
 import shared from '../../../../static/css/attention.css';
@@ -26,12 +27,11 @@ export const lensView: ViewKind = {
 const CHOICES: readonly Choice[] = [
   { name: 'colour', label: 'colour', values: [['', 'probability'], ['rank', 'rank of the final word'], ['entropy', 'entropy']] },
   { name: 'mid', label: 'rows', values: [['', 'after block'], ['on', '+ after attention']] },
-  { name: 'second', label: 'writers', values: [['', 'of the word'], ['on', 'against the second']] },
 ];
 const LEFT = 46, CELL = 61, BARS = 126, MINI = 30, HEAD = 32;
 
-/** lensTable lists every row and position with its leading words. */
-export function lensTable(ln: Lens, mid: boolean, now: { row: Row; pos: number }): Table {
+/** lensTable lists every row and position with its leading words, and who wrote the chosen word, or decided between the chosen two. */
+export function lensTable(ln: Lens, mid: boolean, now: { row: Row; pos: number }, chosen: Pair | null = null): Table {
   const rows = ln.rows(mid), out: (string | number)[][] = [];
   rows.forEach((row, n) => {
     for (let pos = 0; pos < ln.n; pos++) {
@@ -39,10 +39,10 @@ export function lensTable(ln: Lens, mid: boolean, now: { row: Row; pos: number }
       out.push([row.layer, row.half === 'A' ? 'attention' : 'block', pos, ln.inputs[pos] ? tokenText(ln.inputs[pos]!) : '', c.entropy === null ? '' : c.entropy.toFixed(3), c.rank ?? '', ...c.top.flatMap((w) => [ln.text(w.id), odds(w.p)])]);
     }
   });
-  const at = rows.findIndex((q) => q.layer === now.row.layer && q.half === now.row.half) * ln.n + now.pos, k = wordAt(ln.r, now.pos), wrote = ln.writers(k, false);
-  for (const w of wrote ?? []) out.push([/^L(\d+)/.exec(w.name)?.[1] ?? '', `wrote: ${w.name}`, now.pos, ln.inputs[now.pos] ? tokenText(ln.inputs[now.pos]!) : '', '', '', ln.text(ln.said(k).said), w.v, ...Array.from({ length: 2 * (ln.ranks - 1) }, () => '')]);
+  const at = rows.findIndex((q) => q.layer === now.row.layer && q.half === now.row.half) * ln.n + now.pos, k = wordAt(ln.r, now.pos), pair = chosen ?? ln.pair(k), wrote = ln.writers(k, pair), what = pair ? pairText(ln, pair) : '';
+  for (const w of wrote ?? []) out.push([/^L(\d+)/.exec(w.name)?.[1] ?? '', `wrote: ${w.name}`, now.pos, ln.inputs[now.pos] ? tokenText(ln.inputs[now.pos]!) : '', '', '', what, w.v, ...Array.from({ length: 2 * (ln.ranks - 1) }, () => '')]);
   return {
-    caption: `The word of each layer and position: the residual through the last norm and the head. Probabilities are derived from measured logits; entropy in bits; rank of the final word.${wrote ? ` Rows “wrote” at the end: what each component added to the logit of ${ln.text(ln.said(k).said)}, the word said at position ${now.pos}.` : ''}`,
+    caption: `The word of each layer and position: the residual through the last norm and the head. Probabilities are derived from measured logits; entropy in bits; rank of the final word.${wrote ? ` Rows “wrote” at the end: what each component added to the ${pair!.against ? 'difference of logits,' : 'logit of'} ${what}, at position ${now.pos}; they add up to ${wrote.reduce((t, w) => t + w.v, 0).toFixed(4)}.` : ''}`,
     head: ['layer', 'after', 'position', 'input', 'entropy', 'rank', ...Array.from({ length: ln.ranks }, (_, k) => [`word ${k + 1}`, `p ${k + 1}`]).flat()],
     rows: out, now: at,
   };
@@ -123,7 +123,7 @@ class LensView implements View {
   }
 
   private get mid(): boolean { return opt(this.ctx.state, 'mid') === 'on' && !!this.ln?.hasMid; }
-  private get against(): boolean { return opt(this.ctx.state, 'second') === 'on' && !!this.ln?.hasSecond; }
+  private get pair(): Pair | null { return this.ln ? pairNow(this.ln, wordAt(this.ln.r, this.pos), this.ctx.state) : null; }
   private get colour(): Colour { const c = opt(this.ctx.state, 'colour'); return c === 'rank' || c === 'entropy' ? c : 'probability'; }
   private get row(): Row { const s = this.ctx.state; return { layer: Math.min(this.ln!.layers - 1, s.layer), half: this.mid && opt(s, 'half') === 'A' ? 'A' : 'F' }; }
   private get pos(): number { return Math.min(this.ln!.n - 1, positionOf(this.ctx.recording, this.ctx.state)); }
@@ -135,7 +135,7 @@ class LensView implements View {
     if (barSig !== this.drawn.bar) {
       this.drawn.bar = barSig;
       this.bar.hidden = !ln;
-      keepFocus(this.bar, choices(CHOICES.filter((c) => (c.name !== 'mid' || ln?.hasMid) && (c.name !== 'second' || ln?.hasSecond)), s));
+      keepFocus(this.bar, choices(CHOICES.filter((c) => c.name !== 'mid' || ln?.hasMid), s));
     }
     if (!ln) return;
     const W = this.room.clientWidth / this.ctx.scale, H = this.room.clientHeight / this.ctx.scale;
@@ -210,7 +210,7 @@ class LensView implements View {
   }
 
   private drawBars(ln: Lens, rows: Row[], x: number, w: number): void {
-    const k = wordAt(ln.r, this.pos), sig = `${k}/${this.against}/${this.drawn.table}/${w}`;
+    const k = wordAt(ln.r, this.pos), pair = this.pair, sig = `${k}/${pairKey(pair)}/${this.drawn.table}/${w}`;
     this.bars.style.setProperty('left', `${x}px`);
     this.bars.style.setProperty('top', `${HEAD}px`);
     if (sig === this.drawn.bars) return;
@@ -218,13 +218,13 @@ class LensView implements View {
     this.bars.setAttribute('width', String(Math.max(0, w)));
     this.bars.setAttribute('height', String(rows.length * this.rowH + 16));
     const into = this.grid.querySelector('.into');
-    if (into) into.innerHTML = w && k >= 0 ? `<small>${this.against ? 'to the difference, ' : 'into the logit of'}</small><b>${esc(cutMiddle(ln.text(ln.said(k).said), 9))}</b> <span>by layer</span>` : '';
-    this.bars.innerHTML = w && k >= 0 ? layerBars(ln, k, this.against, rows, this.rowH, w) : '';
+    if (into) into.innerHTML = w && k >= 0 ? `<small>${pair?.against ? `against ${esc(cutMiddle(ln.text(pair.against.id), 9))}` : 'into the logit of'}</small><b>${esc(cutMiddle(ln.text(pair?.of.id ?? ln.said(k).said), 9))}</b> <span>by layer</span>` : '';
+    this.bars.innerHTML = w && k >= 0 ? layerBars(ln, k, pair, rows, this.rowH, w) : '';
   }
 
   private drawOver(ln: Lens, W: number, H: number, cw: number, top: number, n: number, side: { x: number; w: number } | null): void {
     const pos = this.pos, k = wordAt(ln.r, pos), w = cw * this.cols, mw = w / ln.n, x0 = LEFT + this.first * mw, x1 = LEFT + (this.first + this.cols) * mw, cut = ln.r.prompt.length;
-    const sig = `${W}/${H}/${pos}/${this.first}/${this.against}/${this.drawn.table}/${k}`;
+    const sig = `${W}/${H}/${pos}/${this.first}/${pairKey(this.pair)}/${this.drawn.table}/${k}`;
     if (sig === this.drawn.side) return;
     this.drawn.side = sig;
     this.ov.setAttribute('viewBox', `0 0 ${W} ${H}`);
@@ -233,7 +233,7 @@ class LensView implements View {
     g += this.legend(LEFT + w, Math.min(H - 8, top + HEAD + n * this.rowH + 14), ln);
     this.ask.innerHTML = '';
     if (side) g += this.side(ln, k, side, H);
-    this.ov.innerHTML = g;
+    keepFocus(this.ov, g);
   }
 
   private side(ln: Lens, k: number, at: { x: number; w: number }, H: number): string {
@@ -244,7 +244,7 @@ class LensView implements View {
       const y = Math.max(140, this.ask.offsetHeight / this.ctx.scale + 34);
       return lastTwo(ln, this.pos, { x: at.x, y, w: at.w, h: Math.min(260, H - y - 6) });
     }
-    const close = Math.max(150, Math.min(250, H * 0.36)), most = Math.max(4, Math.floor((H - close - 84) / 17)), who = whoWrote(ln, k, this.against, { x: at.x, y: 16, w: at.w, h: H }, most);
+    const close = Math.max(150, Math.min(250, H * 0.36)), who = whoWrote(ln, k, this.pair, { x: at.x, y: 16, w: at.w, h: H - close - 16 });
     const y = 16 + who.h + 26;
     return who.svg + lastTwo(ln, this.pos, { x: at.x, y, w: at.w, h: H - y - 6 });
   }
@@ -305,8 +305,12 @@ class LensView implements View {
       const h = (e.target as Element).closest('[data-head]')?.getAttribute('data-head')?.split('.').map(Number);
       if (h) { this.ctx.set({ ...this.ctx.state, view: 'attention', layer: h[0]!, head: h[1]! }); e.stopPropagation(); e.preventDefault(); }
     };
-    this.ov.addEventListener('click', toHead);
-    this.ov.addEventListener('keydown', (e) => { if (e.key === 'Enter') toHead(e); });
+    const toWord = (e: Event): void => {
+      const c = (e.target as Element).closest('[data-opt]'), ln = this.ln;
+      if (c && ln) { this.ctx.set(pick(ln, wordAt(ln.r, this.pos), this.ctx.state, c.getAttribute('data-opt') as 'word' | 'second', c.getAttribute('data-val')!)); e.stopPropagation(); e.preventDefault(); }
+    };
+    this.ov.addEventListener('click', (e) => { toHead(e); toWord(e); });
+    this.ov.addEventListener('keydown', (e) => { if (e.key === 'Enter') toHead(e); if (e.key === 'Enter' || e.key === ' ') toWord(e); });
     this.room.addEventListener('click', (e) => {
       const k = (e.target as Element).closest('[data-why]')?.getAttribute('data-why');
       if (k) { this.ctx.set(whyWord(this.ctx.recording, this.ctx.state, Number(k))); this.grid.focus({ preventScroll: true }); }
@@ -340,18 +344,25 @@ class LensView implements View {
 
   command(id: string): boolean {
     const ln = this.ln, choice = GRID_COMMANDS['lens']![id];
-    if (ln && choice) { if ((choice !== 'mid' || ln.hasMid) && (choice !== 'second' || ln.hasSecond)) this.ctx.set(nextOf(CHOICES, choice, this.ctx.state)); return true; }
+    if (ln && (choice === 'word' || choice === 'second')) { this.chose(ln, choice); return true; }
+    if (ln && choice) { if (choice !== 'mid' || ln.hasMid) this.ctx.set(nextOf(CHOICES, choice, this.ctx.state)); return true; }
     if (ln && id === 'value.copy') { void this.copy(); return true; }
     if (!ln || id !== 'open') return false;
     this.grid.focus();
     return true;
   }
 
+  private chose(ln: Lens, side: 'word' | 'second'): void {
+    this.ctx.set(next(ln, wordAt(ln.r, this.pos), this.ctx.state, side));
+    const p = this.pair;
+    this.ctx.say(p ? `Who wrote ${pairText(ln, p)}` : 'Who wrote a word is recorded for the words of the answer');
+  }
+
   owner(): string | null { return (this.body.getRootNode() as ShadowRoot).activeElement === this.grid ? 'lens cell' : null; }
 
   card(): string | null { return this.ln ? lensCard(this.ln, this.ctx.state, this.row, this.pos, this.cellNow()) : null; }
 
-  table(): Table { return this.ln ? lensTable(this.ln, this.mid, { row: this.row, pos: this.pos }) : { caption: 'This recording has no lens.', head: [], rows: [] }; }
+  table(): Table { return this.ln ? lensTable(this.ln, this.mid, { row: this.row, pos: this.pos }, this.pair) : { caption: 'This recording has no lens.', head: [], rows: [] }; }
 
   svg(): string | null {
     if (!this.ln || !this.picture) return null;
