@@ -7,6 +7,9 @@
 // the 32 leading words, a fixed set of 256 words, three sums over the vocabulary, and a sketch (see Sketch) from which
 // the distance over the whole vocabulary follows. At three positions of each prompt all logits are kept.
 //
+// Beside it stand tiny models of every architecture, made up from a formula, with all logits of one sequence each: tiny.py,
+// tiny_witness.py.
+//
 // It does not know about backends, models, GGUF or any other package of the engine.
 package golden
 
