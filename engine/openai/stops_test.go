@@ -58,6 +58,10 @@ func TestARequestStandsStillAndItsRecordingSaysSo(t *testing.T) {
 	require.Contains(t, busy, `"code":"stop_busy"`)
 	require.Contains(t, busy, "paused at attn_mix, layer 1, token 7")
 	time.Sleep(50 * time.Millisecond) // for the other's comment
+	ctx, stop := (&generation{j: &job{c: &call{s: r.server}}}).drain()
+	defer stop()
+	until, _ := ctx.Deadline()
+	require.Greater(t, time.Until(until), stops.DefaultLimit, "whoever leaves meanwhile is let go of when the stop is over")
 	require.NoError(t, r.engine.Stops().Resume(st.ID, "continue"))
 	require.Contains(t, readAll(t, res), "[DONE]")
 	waited := <-other
@@ -69,6 +73,10 @@ func TestARequestStandsStillAndItsRecordingSaysSo(t *testing.T) {
 	require.Equal(t, []any{"attn_mix", 1, 7, "continue"}, []any{rec.Request.Stops[0].Op, rec.Request.Stops[0].Layer, rec.Request.Stops[0].Token, rec.Request.Stops[0].Ended})
 	require.Equal(t, []string{"attn_mix, layer 1, token 7"}, rec.Request.Params["stops"])
 	require.GreaterOrEqual(t, rec.Numbers.PausedNs, rec.Request.Stops[0].DurNs)
+	for _, p := range rec.Passes {
+		require.LessOrEqual(t, p.CaptureNs+p.PausedNs, p.DurNs)
+		require.Less(t, p.CaptureNs, rec.Request.Stops[0].DurNs, "looking is told apart from standing still")
+	}
 	for _, s := range rec.Spans {
 		require.True(t, s.Op == "" || s.DurNs < rec.Request.Stops[0].DurNs, "no op's time holds the stop: %s", s.ID)
 	}

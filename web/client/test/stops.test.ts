@@ -7,7 +7,7 @@ import { outline } from '../src/panels';
 import { Recording } from '../src/recording';
 import { fit, INITIAL, type State } from '../src/state';
 import { again, binned, numberOf, offerStops, onPlaces, placeAt, placeName, places, readPlaces, setPlaces, stopsOf, toggled, wirePlaces, type Place, type StopState, type StopValues } from '../src/stops';
-import { bars, blockOf, editLine, FORM, four, left, stopCard, touchedRows } from '../src/stops-card';
+import { bars, blockOf, editLine, FORM, four, left, stopCard, touchedRows, waitNote } from '../src/stops-card';
 import { criticalPath, whyCard, whySentence, whySlow } from '../src/why';
 import type { Span } from '../src/schema';
 import { synthetic } from '../testdata/synthetic.mjs';
@@ -70,6 +70,11 @@ test('the panel shows the vector, four digits, and every way on with its key', (
   for (const [way, k] of [['continue', 'o'], ['op', 'j'], ['layer', 'k'], ['run', '⇧O'], ['zero', '⇧N'], ['scale', '⇧M'], ['set', '↵'], ['hold', '⇧H']] as const) assert.match(html, new RegExp(`data-stop="${way}"[^>]*>[^<]*<kbd>${k}</kbd>`), way);
   assert.match(stopCard(r, state, { ...values, ...state.in![0]! }, { ...FORM, part: 'in0' }), /cannot be changed/);
   assert.doesNotMatch(stopCard(r, state, values, { ...FORM, part: 'in0' }), /data-stop="zero"/);
+});
+
+test('a request that waits for another one says so', () => {
+  assert.match(waitNote(r, state), /stands still<\/b> for another request, at mix, layer 2, token 7 [^.]*\. This one goes on in 1:01/);
+  assert.equal(waitNote(r, { ...state, paused: false }), '');
 });
 
 test('keys of the panel count only while it stands still, and hide no other command', () => {
