@@ -128,8 +128,8 @@ func TestFirstPageStepsOnTheFirstKey(t *testing.T) {
 	browser.Eval[any](p, `globalThis.drawn = document.querySelector('glassbox-hero').shadowRoot.querySelector('.h-map svg').innerHTML`)
 	p.Press(kb.ArrowRight)
 	p.Until(`document.querySelector('glassbox-hero').shadowRoot.querySelector('.h-map svg').innerHTML !== globalThis.drawn`)
-	// Enter on the map opens the tracer at the step that is shown: the one after attn_scores
-	browser.Eval[any](p, `document.querySelector('glassbox-hero').shadowRoot.querySelector('.h-map').focus()`)
+	// the map has the focus now, and Enter opens the tracer at the step that is shown: the one after attn_scores
+	p.Until(`document.querySelector('glassbox-hero').shadowRoot.activeElement?.className === 'h-map'`)
 	p.Press(kb.Enter)
 	p.Until(browser.TracerReady)
 	for i, s := range rec.Walk {
@@ -137,6 +137,10 @@ func TestFirstPageStepsOnTheFirstKey(t *testing.T) {
 			settled(p, rec.Walk[i+1].ID)
 		}
 	}
+	p.GoTo("/")
+	p.Until(browser.HeroReady)
+	p.Press("?")
+	p.Until(`location.pathname === '/docs/keys' && document.querySelectorAll('[data-keys] tbody tr').length > 20`)
 	p.Quiet()
 }
 

@@ -15,12 +15,15 @@ import { errorState, loadingState } from './states';
 import { fit, goStage, goStep, INITIAL, into, move, out, type State } from './state';
 import { placeName, places, setPlaces, wirePlaces } from './stops';
 import { adopt } from './style';
-import { followTheme } from './theme';
+import { followTheme, stored } from './theme';
 import { toHref } from './url';
 
-/** request is what Trace sends: the chat API with a recording asked for. */
+/**
+ * traceRequest is what Trace sends: the chat API with a recording asked for, at
+ * temperature 0 as `glassbox trace` does, so that a walk can be repeated.
+ */
 export const traceRequest = (prompt: string, model?: string, maxTokens?: number): Record<string, unknown> => ({
-  ...(model ? { model } : {}), ...(maxTokens ? { max_tokens: maxTokens } : {}), messages: [{ role: 'user', content: prompt }], stream: true, glassbox: { trace: true, ...(places().length ? { stop: wirePlaces(places()) } : {}) },
+  ...(model ? { model } : {}), ...(maxTokens ? { max_tokens: maxTokens } : {}), messages: [{ role: 'user', content: prompt }], temperature: 0, stream: true, glassbox: { trace: true, ...(places().length ? { stop: wirePlaces(places()) } : {}) },
 });
 
 export class Hero extends HTMLElement {
@@ -76,7 +79,7 @@ export class Hero extends HTMLElement {
     this.st = fit(r, { ...INITIAL, step, pass: r.passNumbers[Math.min(6, r.passes.length - 1)] ?? 0, layer: Math.floor(r.layers / 2) });
     const f = r.file, day = f.started ? new Date(f.started) : null;
     this.tell(`${esc([f.model.name, f.model.quantization].filter(Boolean).join(', '))}${this.hasAttribute('builtin') ? ', inside the binary' : ''}. Below: recorded ${day && !Number.isNaN(+day) ? day.toLocaleDateString('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }) : 'earlier'}${f.device.name ? ` on ${esc(cutMiddle(f.device.name, 40))}` : ''}${f.device.threads ? `, ${f.device.threads} threads` : ''}, <span class="mono nb" title="${exactNs(r.total.ns)}">${time(r.total.ns)}${badge(r.total.prov, r.total.how)}</span>${this.stopLine()}`);
-    this.map.innerHTML = '<svg role="img" aria-label="Map of the recorded request"></svg><span class="hint"><kbd>→</kbd> steps, <kbd>Space</kbd> plays, <kbd>↵</kbd> opens it</span>';
+    this.map.innerHTML = '<svg role="img" aria-label="Map of the recorded request"></svg><span class="hint"><kbd>→</kbd> steps, <kbd>Space</kbd> plays, <kbd>↵</kbd> opens it, <kbd>?</kbd> keys</span>';
     this.paint();
   }
 
@@ -135,15 +138,17 @@ export class Hero extends HTMLElement {
     if (!r || e.defaultPrevented || from instanceof HTMLInputElement || from instanceof HTMLTextAreaElement || from instanceof HTMLSelectElement) return;
     const onMap = from === this.map, onBody = from === document.body;
     if (!onMap && !onBody) return;
-    const c = commandFor(e, { view: 'request', letters: false });
+    const c = commandFor(e, { view: 'request', letters: stored('glassbox.letters') !== 'off' });
     const s = this.st, f: Record<string, () => State> = { next: () => move(r, s, 1), prev: () => move(r, s, -1), 'stage.next': () => goStage(r, s, 1), 'stage.prev': () => goStage(r, s, -1) };
     if (onMap) Object.assign(f, { into: () => into(r, s), out: () => out(r, s), first: () => goStep(r, s, 0), last: () => goStep(r, s, r.steps.length - 1) });
     if (!c) return;
-    if (onBody && c.id.startsWith('stage.')) return; // the page scrolls with PgDn until the map has focus
-    if (c.id === 'play' && onMap) this.player.toggle(1);
-    else if (c.id === 'open' && onMap) location.assign(this.openHref());
+    if (onBody && (c.id.startsWith('stage.') || this.map.getBoundingClientRect().bottom < 0)) return; // the page scrolls with PgDn until the map has focus
+    if (c.id === 'play') this.player.toggle(1);
+    else if (c.id === 'open') location.assign(this.openHref());
+    else if (c.id === 'help') location.assign('/docs/keys');
     else if (f[c.id]) { this.player.stop(); this.set(f[c.id]!()); }
     else return;
+    if (onBody) this.map.focus({ preventScroll: true }); // from here on all keys of the walk work
     e.preventDefault();
   }
 

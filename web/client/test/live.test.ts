@@ -50,7 +50,7 @@ test('frames that are not ours are ignored', () => {
 
 test('Trace asks for a streamed answer and a recording', () => {
   assert.equal(traceRequest('Hi', 'm', 96)['max_tokens'], 96);
-  assert.deepEqual(traceRequest('Hi'), { messages: [{ role: 'user', content: 'Hi' }], stream: true, glassbox: { trace: true } });
+  assert.deepEqual(traceRequest('Hi'), { messages: [{ role: 'user', content: 'Hi' }], temperature: 0, stream: true, glassbox: { trace: true } });
 });
 
 const row = (pairs: [number, number][]): Row => ({ start: Float64Array.from(pairs, (p) => p[0]), end: Float64Array.from(pairs, (p) => p[0] + p[1]), span: Int32Array.from(pairs, (_, i) => i), n: pairs.length });
