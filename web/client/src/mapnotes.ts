@@ -96,7 +96,7 @@ export function workerBars(r: Recording, s: State, b: Box): string {
     });
   }
   const y = b.y + 24 + shown * 34;
-  g += `<text x="${b.x}" y="${y}" class="cap s">${r.layers} layers, then the head;</text><text x="${b.x}" y="${y + 14}" class="cap s">gaps: one waits for the other</text>`;
+  g += `<text x="${b.x}" y="${y}" class="cap s">${r.layers} layers, then the head;</text><text x="${b.x}" y="${y + 14}" class="cap s">${workers > 1 ? 'gaps: one waits for the other' : 'one worker ran this pass alone'}</text>`;
   if (shown < workers) g += `<text x="${b.x}" y="${y + 28}" class="cap s">${workers - shown} more workers in the table</text>`;
   return g;
 }

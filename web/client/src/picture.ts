@@ -40,7 +40,7 @@ function passBars(r: Recording, pass: number, W: number, H: number): string {
   const n = Math.max(1, Math.floor(H / 16)), top = [...ops].sort((a, b) => b.ns - a.ns).slice(0, n).sort((a, b) => a.i - b.i), max = Math.max(1, ...top.map((o) => o.ns)), h = H / Math.max(1, top.length);
   return top.map((o, k) => {
     const f = r.roles[o.i]!.family, y = k * h + h / 2;
-    return `<rect x="0" y="${y - 6}" width="12" height="12" fill="var(--fam-${f})"/><text x="6" y="${y + 4}" class="mid cap b" fill="var(--page)">${f}</text><text x="19" y="${y + 4}">${esc(o.s.label)}</text><rect x="84" y="${y - 5}" width="${Math.max(1, (o.ns / max) * (W - 84 - 56))}" height="10" fill="var(--fam-${f})"/><text x="${W}" y="${y + 4}" class="m end s">${sig3(o.ns / 1e3)}</text>`;
+    return `<rect x="0" y="${y - 6}" width="12" height="12" fill="var(--fam-${f})"/><text x="6" y="${y + 4}" class="mid cap b" fill="var(--page)">${f}</text><text x="19" y="${y + 4}">${esc(o.s.label)}</text><rect x="84" y="${y - 5}" width="${Math.max(1, (o.ns / max) * (W - 84 - 56))}" height="10" fill="var(--fam-${f})"/><text x="${W}" y="${y + 4}" class="m end s">${sig3(o.ns / 1e3)}<tspan class="s"> µs</tspan></text>`;
   }).join('');
 }
 
