@@ -27,7 +27,7 @@ func row(s *file.Summary) Row {
 	r := Row{
 		ID: s.ID, Name: s.ID, Prompt: s.Prompt, Started: s.Started, When: When(s.Started), Model: s.Model, Device: s.Device, Engine: s.Engine,
 		Tokens: Count(int64(s.Numbers.PromptTokens)) + " + " + Count(int64(s.Numbers.OutputTokens)),
-		TTFT:   durationOr(s.Numbers.TTFTNs, "derived", howTTFT), Total: durationOr(s.Numbers.E2ENs, "derived", howE2E),
+		TTFT:   durationOr(s.Numbers.TTFTNs, "measured", howTTFT), Total: durationOr(s.Numbers.E2ENs, "measured", howE2E),
 		Rate: rateOr(s.Numbers.DecodeTokensPerS, "tokens/s", howRate), Size: Bytes(s.Bytes, "derived", "size of the file, or of one held in memory alone an estimate"),
 		Running: s.Running, Partial: s.Partial,
 	}

@@ -157,7 +157,7 @@ func stepWords(rec *file.Recording) (labels, stages map[string]string) {
 // total is the time of the whole request; where its end was not measured, the end of its last span.
 func total(rec *file.Recording) Number {
 	if rec.Numbers.E2ENs > 0 {
-		return Duration(rec.Numbers.E2ENs, "derived", howE2E)
+		return Duration(rec.Numbers.E2ENs, "measured", howE2E)
 	}
 	end := int64(0)
 	for i := range rec.Spans {

@@ -249,7 +249,7 @@ func numbers(rec *file.Recording) []Fact {
 		untraced = rateOr(u.DecodeTokensPerS, "tokens/s", "the same request without a recording")
 	}
 	return []Fact{
-		{Name: "TTFT", Number: durationOr(n.TTFTNs, "derived", howTTFT)},
+		{Name: "TTFT", Number: durationOr(n.TTFTNs, "measured", howTTFT)},
 		{Name: "TPOT", Number: durationOr(n.TPOTNs, "derived", howTPOT)},
 		{Name: "throughput, decode", Number: rateOr(n.DecodeTokensPerS, "tokens/s", howRate)},
 		{Name: "throughput, prefill", Number: rateOr(n.PrefillTokensPerS, "tokens/s", howPre)},
