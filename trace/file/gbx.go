@@ -2,15 +2,16 @@ package file
 
 import (
 	"archive/zip"
+	"bytes"
 	"compress/flate"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
 	"path"
 	"slices"
 	"strings"
-	"time"
 )
 
 // traceName is the member of a .gbx that holds the text form.
@@ -21,13 +22,8 @@ func WriteGBX(w io.Writer, rec *Recording) error {
 	if err := checkForWrite(rec); err != nil {
 		return err
 	}
-	z := zip.NewWriter(w)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
-	f, err := member(z, traceName)
-	if err != nil {
-		return err
-	}
-	if err := encodeJSON(f, rec, false); err != nil {
+	z := newPacker(w)
+	if err := z.member(traceName, func(w io.Writer) error { return encodeJSON(w, rec, false) }); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(rec.Arrays)) {
@@ -38,23 +34,61 @@ func WriteGBX(w io.Writer, rec *Recording) error {
 			}
 			continue
 		}
-		f, err := member(z, name+".npy")
+		err := z.member(name+".npy", func(w io.Writer) error {
+			if _, err := w.Write(npyHeader(a)); err != nil {
+				return err
+			}
+			_, err := w.Write(a.Raw)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		if _, err := f.Write(npyHeader(a)); err != nil {
-			return err
-		}
-		if _, err := f.Write(a.Raw); err != nil {
-			return err
-		}
 	}
-	return z.Close()
+	return z.zip.Close()
 }
 
-// member starts a file in the zip; the date is fixed so that the same recording gives the same bytes.
-func member(z *zip.Writer, name string) (io.Writer, error) {
-	return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+// packer writes the members of a zip, each packed in memory first: its size and checksum then stand in front of it, and a
+// thousand small members share one compressor.
+type packer struct {
+	zip  *zip.Writer
+	buf  bytes.Buffer
+	pack *flate.Writer
+}
+
+func newPacker(w io.Writer) *packer {
+	p := &packer{zip: zip.NewWriter(w)}
+	p.pack, _ = flate.NewWriter(&p.buf, flate.DefaultCompression) // a level that it knows
+	return p
+}
+
+// member writes a file. Its date is fixed so that the same recording gives the same bytes.
+func (p *packer) member(name string, write func(io.Writer) error) error {
+	p.buf.Reset()
+	p.pack.Reset(&p.buf)
+	sum, size := crc32.NewIEEE(), counted(0)
+	if err := write(io.MultiWriter(p.pack, sum, &size)); err != nil {
+		return err
+	}
+	if err := p.pack.Close(); err != nil {
+		return err
+	}
+	const firstOf1980 = 1<<5 | 1 // as MS-DOS counts; Modified would add an extra field
+	w, err := p.zip.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Deflate, ModifiedDate: firstOf1980, ReaderVersion: 20,
+		CRC32: sum.Sum32(), CompressedSize64: uint64(p.buf.Len()), UncompressedSize64: uint64(size)})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(p.buf.Bytes())
+	return err
+}
+
+// counted is how many bytes were written to it.
+type counted uint64
+
+func (c *counted) Write(b []byte) (int, error) {
+	*c += counted(len(b))
+	return len(b), nil
 }
 
 // checkArrayName keeps array names usable as a file's name inside the zip and as a key of numpy.load.
