@@ -79,7 +79,7 @@ function times(r: Recording, s: State, i: number): string {
   const part = (): string => `<div>${num([share(step.time_ns, r.total.ns), '%'], `${step.time_ns} of ${r.total.ns} ns`, 'derived', 'time of this step by end-to-end time').replace('</span><span class="bd', '</span>of the request<span class="bd')}</div>`;
   const first = here === null ? none(r, what) : cell(here, what, 'measured', clock);
   if (step.count === 1 && !layered && !inPass) return `<div class="c-time">${first}${part()}</div>`;
-  const all = layered || inPass ? cell(step.time_ns, `${count(r.passes.length)} passes`, 'measured', `sum of ${count(step.count)} runs, ${clock}`) : cell(step.time_ns / step.count, 'each', step.count === 1 ? 'measured' : 'derived', `${exactNs(step.time_ns)} by ${step.count}`);
+  const all = layered || inPass ? cell(step.time_ns, layered || step.count >= r.passes.length ? `${count(r.passes.length)} passes` : `in ${count(step.count)} ${step.count === 1 ? 'run' : 'runs'}`, 'measured', `sum of ${count(step.count)} runs, ${clock}`) : cell(step.time_ns / step.count, 'each', step.count === 1 ? 'measured' : 'derived', `${exactNs(step.time_ns)} by ${step.count}`);
   return `<div class="c-time">${first}${all}${part()}</div>`;
 }
 
@@ -87,14 +87,15 @@ function times(r: Recording, s: State, i: number): string {
 function values(r: Recording, s: State, step: Step, spans: Span[]): string {
   const rows: [string, string][] = [], p = s.sel ? r.spans[r.spanIndex.get(s.sel) ?? -1] : spans[0];
   const a = attrAt(spans, 'in', isText) ?? step.in, z = attrAt(spans, 'out', isText) ?? step.out;
+  const where = p?.layer === undefined || p.layer < 0 ? '' : ` in L${p.layer}`; // the time above may be of all layers
   if (a) rows.push(['in', esc(signs(a))]);
   if (z) rows.push(['out', esc(signs(z))]);
   if (p?.kernel) rows.push(['ran', esc(p.kernel)]);
   if (p?.bytes) {
     const bw = rate(p);
-    rows.push(['data', `${bytes(p.bytes)}${badge('derived', 'from shapes')}${bw ? ` at ${sig3(bw)} GB/s${badge('derived', 'bytes by time')}` : ''}`]);
+    rows.push(['data', `${bytes(p.bytes)}${badge('derived', 'from shapes')}${bw ? ` at ${sig3(bw)} GB/s${badge('derived', 'bytes by time')}` : ''}${where}`]);
   }
-  if (p?.flops) rows.push(['work', `${sig3(p.flops / 1e6)} MFLOP${badge('derived', 'from shapes')}`]);
+  if (p?.flops) rows.push(['work', `${sig3(p.flops / 1e6)} MFLOP${badge('derived', 'from shapes')}${where}`]);
   rows.push(...touchedRows(r, step.id));
   if (s.sel && p) rows.unshift(['span', `${esc(p.name)} ${esc(p.id)}`]);
   return rows.length ? `<dl class="c-io">${rows.map(([k, v]) => `<dt>${k}</dt><dd title="${v.replace(/<[^>]*>/g, '')}">${v}</dd>`).join('')}</dl>` : '';

@@ -190,7 +190,7 @@ function tokenTrack({ r, m, l, rt, o, cur }: Ctx, t: Turn | null): string {
   const lx = l.pos[launch]!.x, end = pts[1]![0];
   let g = `<path d="${path(pts, 8)}" fill="none" stroke="${color}" stroke-width="1.25"${dotted(on)}/><path d="M${b.x - 13} ${b.y - 3.5}l7 3.5-7 3.5z" fill="${color}"/>`;
   if (end - lx > 260) g += ticks(lx + 124, end - 20, rt.loopY, t, color);
-  if (!o.bare && t.n > 0) g += `<text x="${lx + 11}" y="${rt.loopY - 6}" class="cap halo"><tspan class="b">× ${t.n}</tspan><tspan class="s"> ${t.n === 1 ? 'pass' : 'passes'}${t.now >= 0 ? ', at ' : ''}</tspan>${t.now >= 0 ? `<tspan class="m">${t.now + 1}</tspan>` : ''}</text>`;
+  if (!o.bare && t.n > 0) g += `<text x="${lx + 11}" y="${rt.loopY - 6}" class="cap halo"><tspan class="b">× ${t.n}</tspan><tspan class="s"> ${t.n === 1 ? 'pass' : 'passes'}${t.now >= 0 ? ', at ' : ''}</tspan>${t.now >= 0 ? `<tspan class="m">${r.passNumbers[t.now] ?? t.now}</tspan>` : ''}</text>`;
   return g;
 }
 

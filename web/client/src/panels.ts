@@ -88,7 +88,7 @@ export function stripControls(o: StripOptions): string {
 }
 
 export function stripEnd(o: StripOptions): string {
-  return `<span>Width</span><span class="seg"><button data-cmd="width" data-k="w0" aria-pressed="${!o.byTime}">equal</button><button data-cmd="width" data-k="w1" aria-pressed="${o.byTime}">time</button></span><span>Height</span><span>time, log</span><span>Arrows own</span><span class="own" title="${o.letters ? 'single letters are on' : 'single letters are off'}">${esc(o.owner)}</span>`;
+  return `<span>Width</span><span class="seg"><button data-cmd="width" data-k="w0" aria-pressed="${!o.byTime}">equal</button><button data-cmd="width" data-k="w1" aria-pressed="${o.byTime}">time</button></span><span>Height</span><span>time, log</span><span>Arrows walk</span><span class="own" title="${o.letters ? 'single letters are on' : 'single letters are off'}">${esc(o.owner)}</span>`;
 }
 
 /** x positions of the strip's bars: equal widths, or measured time with at least 2 px a step so that each can be hit. */
