@@ -164,7 +164,7 @@ export class Stage implements ViewContext {
     const i = at(r, s), ds = depthsAt(r, i, s.pass, s.layer), step = r.steps[i]!, k = r.tokenOfPass(s.pass);
     const text: Record<Depth, string> = { stage: STAGE_NAME[step.stage].toLowerCase(), step: step.id, token: k >= 0 ? `token ${k + 1}` : `pass ${s.pass}`, layer: `L${s.layer}`, kernel: s.sel ? r.spans[r.spanIndex.get(s.sel) ?? 0]?.name ?? 'kernel' : 'kernels' };
     const crumbs = ds.map((d) => `<button data-depth="${d}" data-k="d${d}"${d === s.depth ? ' aria-current="true"' : ''}>${esc(text[d])}</button>`).join(' / ');
-    return `<h1>${title}</h1><span class="crumb">request / ${crumbs}</span><span class="right"><span>into, out <kbd>↓</kbd> <kbd>↑</kbd></span><span>token <kbd>n</kbd> <kbd>p</kbd></span><button data-cmd="table" data-k="table">table <kbd>r</kbd></button></span>`;
+    return `<h1>${title}</h1><span class="crumb">request / ${crumbs}</span><span class="right">${/^(pass|tape|attention|lens)$/.test(s.view) && r.file.engine.name === 'glassbox' && !r.live ? '<button data-cmd="ablate" data-k="ablate" title="run again without this part, side by side">knock out <kbd>Shift K</kbd></button>' : ''}<span>into, out <kbd>↓</kbd> <kbd>↑</kbd></span><span>token <kbd>n</kbd> <kbd>p</kbd></span><button data-cmd="table" data-k="table">table <kbd>r</kbd></button></span>`;
   }
 
   private announce(r: Recording, s: State): void {

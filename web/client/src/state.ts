@@ -27,9 +27,11 @@ export interface State {
   win: string;
   /** choices of the views, as name:value,name:value */
   opts: string;
+  /** the recording that this one is held against, '' = none */
+  with: string;
 }
 
-export const INITIAL: State = { view: 'request', step: '', pass: 0, layer: 0, token: -1, head: 0, depth: 'step', source: 0, sel: '', win: '', opts: '' };
+export const INITIAL: State = { view: 'request', step: '', pass: 0, layer: 0, token: -1, head: 0, depth: 'step', source: 0, sel: '', win: '', opts: '', with: '' };
 
 const clamp = (v: number, lo: number, hi: number): number => Math.max(lo, Math.min(hi, v));
 

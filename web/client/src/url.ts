@@ -4,7 +4,7 @@ import { DEPTHS, INITIAL, type Depth, type State } from './state';
 
 export type Where = 'query' | 'hash';
 
-const KEYS: readonly (keyof State)[] = ['view', 'step', 'pass', 'layer', 'token', 'head', 'depth', 'source', 'sel', 'win', 'opts'];
+const KEYS: readonly (keyof State)[] = ['view', 'step', 'pass', 'layer', 'token', 'head', 'depth', 'source', 'sel', 'win', 'opts', 'with'];
 
 /** toParams writes the state. View and step are always there: a link says what it shows. */
 export function toParams(s: State): URLSearchParams {
@@ -33,6 +33,7 @@ export function fromParams(p: URLSearchParams, base: State = INITIAL): State {
     sel: p.get('sel') ?? base.sel,
     win: p.get('win') ?? base.win,
     opts: p.get('opts') ?? base.opts,
+    with: p.get('with') ?? base.with,
   };
 }
 
@@ -55,5 +56,5 @@ export function fromHref(href: string, where: Where, base: State = INITIAL): Sta
 
 /** isMove tells whether a change deserves an entry in the browser's history of its own. */
 export function isMove(a: State, b: State): boolean {
-  return a.view !== b.view || a.step !== b.step || a.pass !== b.pass || a.layer !== b.layer || a.token !== b.token || a.head !== b.head || a.depth !== b.depth;
+  return a.view !== b.view || a.step !== b.step || a.pass !== b.pass || a.layer !== b.layer || a.token !== b.token || a.head !== b.head || a.depth !== b.depth || a.with !== b.with;
 }

@@ -1,6 +1,7 @@
 // The views, 1 to 9. A view that is not built into this client has no mount
 // and says why it is not offered.
 import { attentionView } from './attention';
+import { compareView } from './compare';
 import { lensView } from './lens';
 import { passView } from './pass';
 import { requestView } from './request';
@@ -20,7 +21,7 @@ export const VIEWS: readonly ViewKind[] = [
   timelineView,
   later(7, 'memory', 'Memory', () => 'this page cannot draw it yet'),
   later(8, 'modules', 'Modules', (r) => (r.file.modules?.length ? 'this page cannot draw it yet' : 'not in this recording: it has no module graph')),
-  later(9, 'compare', 'Compare', () => 'needs a second recording'),
+  compareView,
 ];
 
 /** viewFor gives the kind of a view id, or the first view when there is none or it cannot be shown. */
