@@ -33,7 +33,7 @@ func TestCapturesAreInTheFile(t *testing.T) {
 		require.NoError(t, err)
 		const n = 11 + 4 - 1
 		for name, shape := range map[string][]int{"attention": {2, 4, n, n}, "lens_ids": {2, n, 5}, "lens_logprob": {2, n, 5}, "lens_mid_ids": {2, n, 5},
-			"lens_mid_logprob": {2, n, 5}, "lens_entropy": {2, n}, "lens_rank": {2, n}, "attr": {1 + 2*5, 4}, "attr_second": {1 + 2*5, 4}, "logits": {288},
+			"lens_mid_logprob": {2, n, 5}, "lens_entropy": {2, n}, "lens_rank": {2, n}, "attr": {1 + 2*5, 4}, "attr_second": {1 + 2*5, 4}, "attr_top": {5, 1 + 2*5, 4}, "attr_top_ids": {4, 5}, "attr_top_logit": {4, 5}, "logits": {288},
 			"tape_in/0/attn_q": {64}, "tape_out/-1/embed": {64}, "tape_out/-1/lm_head": {288}, "tape_out/1/attn_softmax": {4, 12}} {
 			a := onDisk.Arrays[name]
 			require.NotNil(t, a, name)

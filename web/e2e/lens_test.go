@@ -3,6 +3,7 @@ package e2e
 import (
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
@@ -52,8 +53,13 @@ func TestLensAgainstAnyWord(t *testing.T) {
 	four := shows("That against The")
 	require.Contains(t, four.Focus, "word")
 	require.Contains(t, four.On, four.Focus)
-	const third = `document.querySelector('glassbox-tracer').shadowRoot.querySelector('svg.ov [data-opt="second"][data-val="3"]')`
-	browser.Eval[any](p, third+`.dispatchEvent(new MouseEvent('click', {bubbles: true, composed: true}))`)
+	click := func(what string) {
+		at := browser.Eval[struct{ X, Y float64 }](p, `(() => { const q = document.querySelector('glassbox-tracer').shadowRoot.querySelector('svg.ov `+what+` rect').getBoundingClientRect(); return {X: q.x + q.width / 2, Y: q.y + q.height / 2}; })()`)
+		p.Do(chromedp.MouseClickXY(at.X, at.Y))
+	}
+	click(`[data-opt="second"][data-val="3"]`)
 	require.Equal(t, "word:4,second:3", shows("That against Blue").Opts)
+	click(`[data-opt="word"][data-val="5"]:not([role])`) // on the word
+	require.Equal(t, "word:5,second:3", shows("There against Blue").Opts)
 	p.Quiet()
 }

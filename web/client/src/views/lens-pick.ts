@@ -45,8 +45,9 @@ export function wordList(ln: Lens, k: number, p: Pair, b: Box): { svg: string; h
     `<g data-opt="${side}" data-val="${c.key}" data-k="${side}${c.id}" class="st" tabindex="0" role="button" aria-pressed="${on}" aria-label="${side === 'word' ? 'who wrote' : 'against'} ${esc(ln.text(c.id))}"><rect x="${x0}" y="${y - 12}" width="${w}" height="${ROW}" fill="transparent"/><circle cx="${x}" cy="${y - 4}" r="4" fill="none" stroke="var(--text-2)"/>${on ? `<circle cx="${x}" cy="${y - 4}" r="2.2" fill="var(--text)"/>` : ''}</g>`;
   list.forEach((c, n) => {
     const y = b.y + (n + 1) * ROW, on = c.key === p.of.key;
-    s += `<text x="${word}" y="${y}" class="m${on || c.key === p.against?.key ? ' b' : ''}">${esc(cutMiddle(ln.text(c.id), Math.max(6, Math.floor((b.w - 150) / 7.3))))}<title>${esc(ln.text(c.id))}, id ${c.id}${c.rank ? `, rank ${c.rank}` : ''}${c.key === 'said' ? ', said' : ''}</title></text>${c.logit === null ? '' : `<text x="${right}" y="${y}" class="m end">${c.logit.toFixed(3)}<title>${c.logit}</title></text>`}`;
+    const side = on || c.key === p.against?.key, text = ln.text(c.id);
     s += radio(c, 'word', of, b.x - 4, 26, y, on) + radio(c, 'second', against, b.x + 28, 38, y, c.key === p.against?.key);
+    s += `<g data-opt="word" data-val="${c.key}" class="st"><title>${esc(text)}, id ${c.id}${c.rank ? `, rank ${c.rank}` : ''}${c.key === 'said' ? ', said' : ''}${c.logit === null ? '' : `: logit ${c.logit}`}</title><rect x="${word - 4}" y="${y - 12}" width="${right - word + 4}" height="${ROW}" fill="transparent"/><text x="${word}" y="${y}" class="m${side ? ' b' : ''}">${esc(cutMiddle(text, Math.max(6, Math.floor((b.w - 150) / 7.3))))}</text>${c.logit === null ? '' : `<text x="${right}" y="${y}" class="m end">${c.logit.toFixed(3)}</text>`}</g>`;
   });
   return { svg: s, h: list.length * ROW + 6 };
 }
