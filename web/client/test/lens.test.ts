@@ -113,7 +113,7 @@ test('any two of the leading words: the writers add up to the difference of thei
     assert.equal(p.against?.id, a.id === b.id ? undefined : b.id);
   }
   assert.deepEqual(ln.candidates(1).map((c) => c.key), ['on', 'said', '3', '4', '5'], 'the word that was drawn need not lead');
-  assert.equal(ln.pair(1, '2')!.of.key, 'said', 'a rank finds its word, whatever that is called');
+  assert.equal(ln.pair(1, '1')!.of.key, 'on', 'a rank finds its word, whatever that is called');
   assert.equal(ln.pair(-1), null);
   const old = await made(['attr_top', 'attr_top_ids', 'attr_top_logit']);
   assert.deepEqual(old.candidates(0).map((c) => [c.key, c.id]), [['said', said], ['on', 900]]);
