@@ -11,6 +11,11 @@ export function loadingState(src: string): string {
   return `<div class="state" role="status">${skeleton}<h2>Loading the recording</h2><p class="m">${esc(src)}</p><p>Waited <span class="mono" data-elapsed>0.0 s</span></p><div class="acts"><button data-act="retry">Try again</button></div></div>`;
 }
 
+/** waitingState is the live page before anything is traced. */
+export function waitingState(h: string): string {
+  return `<div class="state" role="status">${skeleton}<h2>Waiting for a traced request</h2><p>The next one that this server gets is drawn here while it runs. Press Trace on the <a href="/">first page</a> in another tab, or send any chat request with the header</p><p class="m">X-Glassbox-Trace: 1</p><p>Waited <span class="mono" data-elapsed>0.0 s</span></p><div class="acts">${home(h)}</div></div>`;
+}
+
 export function emptyState(h: string): string {
   return `<div class="state">${skeleton}<h2>No recording here yet</h2><p>Ask the engine something with tracing on, or open a recording. On the command line:</p><p class="m">glassbox trace "Why is the sky blue?" -o sky.json</p><div class="acts">${home(h)}</div></div>`;
 }

@@ -14,7 +14,7 @@ import { Recording } from './recording';
 import { whyWord } from './position';
 import { fromHref, fromParams, isMove, toHref, type Where } from './url';
 import { fit, INITIAL, type State } from './state';
-import { errorState, emptyState, loadingState } from './states';
+import { errorState, emptyState, loadingState, waitingState } from './states';
 import { adopt } from './style';
 import { followTheme } from './theme';
 import { Stage } from './stage';
@@ -146,7 +146,7 @@ export class Tracer extends HTMLElement {
   }
 
   private follow(id: string | null): void {
-    this.blank(loadingState(id ? `live, ${id}` : 'live, waiting for a traced request'));
+    this.blank(id ? loadingState(`live, ${id}`) : waitingState(this.getAttribute('home') ?? ''));
     this.live = new Live(this.getAttribute('live-url') ?? '/api/live', id, {
       start: (name, r) => { this.loadedFrom = `/api/traces/${encodeURIComponent(name)}.json`; this.recording = r; if (this.hasAttribute('autoplay')) this.ctl.player.start(1); },
       grow: () => this.stage?.draw(),
