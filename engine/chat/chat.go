@@ -98,7 +98,7 @@ func (t *Template) Render(ctx context.Context, msgs []Message, o Options) (Rende
 	m := o.Trace.Begin(trace.StepTemplate)
 	vars, err := variables(msgs, o)
 	if m.On() {
-		m.Set("in", fmt.Sprintf("%d messages", len(msgs)))
+		m.Set("in", fmt.Sprintf("messages: %d", len(msgs)))
 		m.Set("out", fmt.Sprintf("a template of %d bytes and %d variables", t.size, len(vars)))
 	}
 	m.End()
@@ -109,7 +109,7 @@ func (t *Template) Render(ctx context.Context, msgs []Message, o Options) (Rende
 	m = o.Trace.Begin(trace.StepRender)
 	out, err := t.t.Render(ctx, vars, jinja.Options{Now: o.Now, Limits: o.Limits})
 	if m.On() {
-		m.Set("in", fmt.Sprintf("%d messages", len(msgs)))
+		m.Set("in", fmt.Sprintf("messages: %d", len(msgs)))
 		m.Set("out", fmt.Sprintf("%d bytes: %.160q", len(out.Text), out.Text))
 		m.Set("written_by_user", len(out.User))
 	}

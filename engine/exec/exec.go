@@ -145,8 +145,8 @@ func (r *Runner) fill(items []sched.Item) {
 		}
 	}
 	for i := range r.marks {
-		r.marks[i].Set("in", fmt.Sprintf("%d sequences", len(items)))
-		r.marks[i].Set("out", fmt.Sprintf("%d tokens, %d rows of logits wanted", len(b.Tokens), len(b.Out)))
+		r.marks[i].Set("in", fmt.Sprintf("sequences: %d", len(items)))
+		r.marks[i].Set("out", fmt.Sprintf("tokens: %d, rows of logits wanted: %d", len(b.Tokens), len(b.Out)))
 		r.marks[i].End()
 	}
 }
@@ -168,7 +168,7 @@ func (r *Runner) timed(items []sched.Item) error {
 			continue
 		}
 		launch := w.BeginAt(trace.StepLaunch, start)
-		launch.Set("in", fmt.Sprintf("%d tokens of %d sequences", pass.Batch, pass.Requests))
+		launch.Set("in", fmt.Sprintf("tokens: %d, sequences: %d", pass.Batch, pass.Requests))
 		launch.Set("out", fmt.Sprintf("%d ops for %d workers", len(r.ops.Ops), r.ops.Workers))
 		launch.EndAt(first.Start)
 		pass.Index, pass.Kind, pass.Tokens = it.Seq.Passes, it.Kind(), it.N

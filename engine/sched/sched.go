@@ -213,7 +213,7 @@ func (s *Scheduler) plan(q *Sequence, n int) {
 	it := Item{Seq: q, From: q.Cached, N: n, Logits: q.Cached+n == len(q.Tokens)}
 	s.items = append(s.items, it)
 	if m.On() {
-		m.Set("in", fmt.Sprintf("%d tokens to run, budget %d a pass", len(q.Tokens)-q.Cached, s.c.Budget))
+		m.Set("in", fmt.Sprintf("tokens to run: %d, budget %d a pass", len(q.Tokens)-q.Cached, s.c.Budget))
 		m.Set("out", fmt.Sprintf("%s of positions %d to %d", it.Kind(), it.From, it.From+n-1))
 	}
 	m.End()
