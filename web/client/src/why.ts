@@ -101,7 +101,8 @@ export function whySentence(r: Recording, w: Why): string {
   if (w.queue > w.total / 100) rest.push(`it waited in ${link('queue', name('queue'), 'yq')} for ${ms(w.queue)} (${pc(w.queue)})`);
   if (w.captured > w.total / 100) rest.push(`copying values out took ${ms(w.captured)} (${pc(w.captured)})`);
   rest.push(`${ms(w.nothing)} (${pc(w.nothing)}) no step explains`);
-  return `Of ${ms(w.total)}${badge('derived', 'critical path: at each moment the span that began last')}${parts.length ? ` the request was in ${parts.join(' and in ')}` : ' there were no passes'}; the steps it waited for longest are ${top.join(', ') || 'not measured'}; ${rest.join('; ')}.`;
+  const known = w.total === r.total.ns ? r.total : { prov: 'derived' as const, how: 'end of the last span' };
+  return `Of ${ms(w.total)}${badge(known.prov, known.how)}${parts.length ? ` the request was in ${parts.join(' and in ')}` : ' there were no passes'}; the steps it waited for longest are ${top.join(', ') || 'not measured'}; ${rest.join('; ')}.`;
 }
 
 /** whyCard is the answer to "Why slow?" in the place of the step card. */
