@@ -86,6 +86,9 @@ func Run(ctx context.Context, cfg Config, progress func(Progress)) (*Result, err
 		return nil, err
 	}
 	defer r.c.Close()
+	if cfg.Allow != nil {
+		r.c.Only(cfg.Allow)
+	}
 	r.cfg.URL = r.c.Base
 	if r.e, err = r.c.Discover(ctx, cfg.Model); err != nil {
 		return nil, err

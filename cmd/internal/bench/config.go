@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,8 @@ type Config struct {
 	Silence      float64   `json:"silence_s,omitempty"`  // seconds without a byte after which a request is given up; 0 = 120
 	Seed         uint64    `json:"seed,omitempty"`       // of prompts and arrivals; 0 = drawn
 	Record       string    `json:"record,omitempty"`     // Glassbox: which requests are recorded: all, one (of each level), none; "" = one
+
+	Allow func(netip.AddrPort) error `json:"-"` // asked about each address before it is dialled; nil = any, and proxies of the environment
 
 	Key         string `json:"-"` // sent as a bearer token, never written anywhere
 	Note        string `json:"note,omitempty"`

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -66,6 +67,22 @@ func transport() *http.Transport {
 		IdleConnTimeout:     90 * time.Second,
 		ReadBufferSize:      16 << 10,
 	}
+}
+
+// Only lets the client connect to addresses that allow takes. It is asked after names are resolved, about each address that
+// is dialled, so that a name cannot lead elsewhere the second time. Proxies of the environment are left out: they would
+// connect for us.
+func (c *Client) Only(allow func(netip.AddrPort) error) {
+	t := transport()
+	t.Proxy = nil
+	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
+		a, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		return allow(netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
+	}}).DialContext
+	c.http.Transport = t
 }
 
 // Close drops kept connections.
