@@ -23,7 +23,7 @@ type card struct {
 }
 
 // Gallery shows the runs in a folder: GET / lists them, /run/NAME shows one, /run/NAME.json gives its data, and
-// /compare?a=NAME&b=NAME compares two. Pages are drawn from the JSON files; HTML files in the folder are not served, since
+// /compare?a=NAME&b=NAME compares two. Its links are relative, so that it can be mounted below a path that is stripped. Pages are drawn from the JSON files; HTML files in the folder are not served, since
 // they may come from anywhere.
 func Gallery(dir string) http.Handler {
 	g := gallery(dir)
@@ -36,11 +36,12 @@ func Gallery(dir string) http.Handler {
 
 type gallery string
 
-// head sets what all pages have: nothing may be fetched, framed or sniffed.
+// head sets what all pages have: nothing may be fetched, framed or sniffed, and a page is an origin of its own, since names
+// and errors in it come from the servers that were measured.
 func head(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; form-action 'self'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; form-action 'self'; frame-ancestors 'none'; sandbox allow-scripts allow-forms allow-downloads")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 }
@@ -114,7 +115,7 @@ func (g gallery) run(w http.ResponseWriter, req *http.Request) {
 		}
 		return
 	}
-	if err := page(&b, r, "/"); err != nil {
+	if err := page(&b, r, "../"); err != nil {
 		http.Error(w, "the page cannot be drawn", http.StatusInternalServerError)
 		return
 	}
