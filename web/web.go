@@ -36,6 +36,7 @@ type Config struct {
 
 	Weights Weights // nil: no model file; /api/weights says so
 	Stops   Stops   // nil: no engine that stands still
+	Benches Benches // nil: the Bench page says so
 
 	Model   file.Model  // what the engine runs
 	Device  file.Device // on what
@@ -93,7 +94,7 @@ func New(c Config) *Server {
 	} {
 		s.mux.HandleFunc(pattern, f)
 	}
-	for _, more := range []map[string]http.HandlerFunc{s.weightRoutes(), s.stopRoutes()} {
+	for _, more := range []map[string]http.HandlerFunc{s.weightRoutes(), s.stopRoutes(), s.benchRoutes()} {
 		for pattern, f := range more {
 			s.mux.HandleFunc(pattern, f)
 		}

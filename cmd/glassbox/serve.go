@@ -15,10 +15,12 @@ import (
 // serveCmd serves the API and the pages.
 type serveCmd struct {
 	engineFlags
-	Addr   string   `placeholder:"HOST:PORT" help:"Where to listen; by default 127.0.0.1:8080, or the next free port."`
-	Traces string   `placeholder:"DIR" help:"Keep recordings in this folder as well."`
-	Host   []string `placeholder:"NAME" help:"Let browsers call under this host name too; addresses and localhost always may, * lets all."`
-	APIKey string   `name:"api-key" env:"GLASSBOX_API_KEY" placeholder:"KEY" help:"Ask clients for this key (or set GLASSBOX_API_KEY)."`
+	Addr       string   `placeholder:"HOST:PORT" help:"Where to listen; by default 127.0.0.1:8080, or the next free port."`
+	Traces     string   `placeholder:"DIR" help:"Keep recordings in this folder as well."`
+	Host       []string `placeholder:"NAME" help:"Let browsers call under this host name too; addresses and localhost always may, * lets all."`
+	AllowBench bool     `help:"Let the Bench page measure endpoints on other machines, and readers on other machines start runs."`
+	BenchDir   string   `placeholder:"DIR" help:"Where the Bench page keeps its runs; by default a folder in your cache."`
+	APIKey     string   `name:"api-key" env:"GLASSBOX_API_KEY" placeholder:"KEY" help:"Ask clients for this key (or set GLASSBOX_API_KEY)."`
 }
 
 // Run listens first, so that a taken port is told at once, then opens the model and serves until Ctrl-C.
@@ -40,14 +42,23 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return err
 	}
 	head := o.head()
-	pages := web.New(web.Config{Store: s.store, Weights: newWeights(head.Model.Tensors, o.engine.Weights()), Stops: desk{o.engine}, Hub: hub, Catalogue: catalogue(), Model: head.Model, Device: head.Device, Engine: head.Engine,
+	runs := newBenches(c.BenchDir, c.AllowBench, l.Addr(), c.APIKey)
+	pages := web.New(web.Config{Store: s.store, Weights: newWeights(head.Model.Tensors, o.engine.Weights()), Stops: desk{o.engine}, Benches: runs, Hub: hub, Catalogue: catalogue(), Model: head.Model, Device: head.Device, Engine: head.Engine,
 		ModelID: o.name, Builtin: c.Model == "builtin", Hosts: c.Host})
 	defer pages.Close()
+	defer runs.Close()
 	mux := s.mux()
 	mux.Handle("/", withKey(c.APIKey, pages))
 	d := o.engine.Device()
 	fmt.Printf("glassbox: http://%s (%s, %d threads on %s; Ctrl-C stops)\n", l.Addr(), o.name, d.Threads, d.Name)
-	if err := s.serve(ctx, l, mux); err != nil {
+	// A run against this very server ends while it still answers.
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	context.AfterFunc(ctx, func() {
+		runs.Close()
+		stop()
+	})
+	if err := s.serve(serving, l, mux); err != nil {
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "glassbox: stopped; running requests were told")

@@ -1,0 +1,55 @@
+package pages
+
+import "glassbox/web/view"
+
+// BenchData is the Bench page.
+type BenchData struct {
+	On       bool   // this server measures
+	Own, Dir string // its own address; where runs are kept
+	Anywhere bool   // endpoints on other machines may be measured
+	Away     string // why this reader may not start a run
+	Wrong    string // why the last thing asked for was refused
+	Form     BenchForm
+	Models   []string // of the endpoint that was asked last
+
+	Run               int // number of the run below; 0 = there was none
+	Running, Stopping bool
+	What, When        string
+	Now               string // the step under way, as a sentence
+	Share             int    // per cent of the plan
+	Clock, Count      string
+	Steps             []BenchStep
+	Plot              BenchPlot
+	Messages          []string
+	Kept              string // name of the run that ended
+	Stopped, Failed   string
+
+	Runs []BenchRow
+	Bad  []string // files of the folder that are no runs
+}
+
+// BenchForm is what stands in the form's fields. A key is never put back.
+type BenchForm struct {
+	URL, Model, Concurrency, Prompt, Output, Seconds string
+	Prefill                                          bool
+}
+
+// BenchStep is a line of the table of a running measurement.
+type BenchStep struct {
+	Name, Count, Errors string
+	Now                 bool
+	TTFT, TPOT, Rate    view.Number
+}
+
+// BenchPlot is requests over time, as paths in a box of 1000 by 100.
+type BenchPlot struct {
+	Dots, Failed     int
+	Good, Bad, Edges string
+	From, To, Top    string
+}
+
+// BenchRow is a run that was kept.
+type BenchRow struct {
+	Name, Model, At, Server, Loads, When, Note string
+	TTFT, TPOT, Decode, Prefill, Peak          view.Number
+}
