@@ -76,7 +76,7 @@ export class Controller {
       case 'play.back': this.player.toggle(-1); return true;
       case 'speed': this.player.faster(); return true;
       case 'why.slow': this.whySlow = !this.whySlow; stage.draw(); return true;
-      case 'ablate': switchOff({ host: this.host, recording: r, state: s, writer: this.host.shadowRoot!.activeElement?.closest('[data-part]')?.getAttribute('data-part') ?? null, open: (html) => this.dialog(html), done: (id) => this.host.set({ ...this.host.state, view: 'compare', with: id }) }); return true;
+      case 'ablate': this.player.stop(); switchOff({ host: this.host, recording: r, state: s, writer: this.host.shadowRoot!.activeElement?.closest('[data-head]')?.getAttribute('data-head')?.replace(/^(\d+)\.(\d+)$/, 'L$1.H$2') ?? null, open: (html) => this.dialog(html), done: (id) => this.host.set({ ...this.host.state, view: 'compare', with: id }) }); return true;
       case 'stop.set': this.setStop(); return true;
       case 'stop.trace': void this.traceAgain(); return true;
       case 'stop.clear': setPlaces([]); this.say('All stops are cleared.'); return true;

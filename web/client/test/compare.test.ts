@@ -155,13 +155,16 @@ test('sides are named by what sets them apart; parameters that differ are listed
   assert.deepEqual(paramsThatDiffer(a, b), [{ name: 'max_tokens', a: '4', b: '8' }]);
   const h = compareCard(a, b, '/trace/x');
   assert.match(h, /<td>off<\/td><td>nothing<\/td><td>L1\.H0, L0\.ffn=mean<\/td>/);
-  assert.match(h, /needed here/);
+  assert.match(h, /The answer stays\./);
+  assert.match(h, /For a mean the prompt runs twice/);
+  assert.match(compareCard(a, made((r) => { r.request.params = { ablate: ['L1.H0'] }; say(r, 1, 9999, ' x'); }), null), /needed here/);
   assert.match(h, /href="\/trace\/x"/);
-  assert.ok(!compareCard(a, made(), null).includes('needed here'));
+  assert.ok(!/needed here|answer stays/.test(compareCard(a, made(), null)));
 });
 
 test('the table and the CSV hold both sides, the picture stands alone', () => {
   const a = made(), b = made((r) => { slower('ffn_up', 3)(r); say(r, 4, 9999, ' "x", <y>'); }), s = at(a, { step: 'ffn_up' }), t = compareTable({ a, b, la: null, lb: null }, s), row = t.rows.find((q) => q[0] === 'time, decode' && q[1] === a.steps.find((x) => x.id === 'ffn_up')!.label)!;
+  assert.deepEqual(t.rows.filter((q) => q[0] === 'time, decode' && /residual/.test(String(q[1]))).map((q) => q[1]).sort(), ['attn residual', 'ffn residual'], 'two steps of one name are told apart');
   assert.equal(row[4], (row[3] as number) - (row[2] as number));
   assert.match(String(row[7]), /outside the spread/);
   assert.equal(t.rows[t.now!], row);

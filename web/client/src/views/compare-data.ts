@@ -107,9 +107,10 @@ const diff = (id: string, label: string, stage: Stage | null, a: Spread | null, 
  */
 export function stepDiffs(a: Recording, b: Recording, scope: Scope): StepDiff[] {
   const [pa, pb] = likePasses(a, b, scope), ids = [...new Set([...a.steps, ...b.steps].map((s) => s.id))];
+  const named = (s: { id: string; label: string }): string => ([a, b].some((r) => r.steps.some((x) => x.label === s.label && x.id !== s.id)) ? s.id.replace(/_/g, ' ') : s.label);
   const list = ids.map((id) => {
     const i = a.stepIndex.get(id), j = b.stepIndex.get(id), s = i !== undefined ? a.steps[i]! : b.steps[j!]!;
-    return diff(id, s.label, s.stage, i === undefined ? null : spreadOf(samples(a, i, scope, pa)), j === undefined ? null : spreadOf(samples(b, j, scope, pb)));
+    return diff(id, named(s), s.stage, i === undefined ? null : spreadOf(samples(a, i, scope, pa)), j === undefined ? null : spreadOf(samples(b, j, scope, pb)));
   }).filter((d) => d.a || d.b);
   const order = (d: StepDiff): number => (d.delta === null ? 3 : d.news === true ? 0 : d.news === false ? 1 : 2);
   list.sort((x, y) => order(x) - order(y) || Math.abs(y.delta ?? 0) - Math.abs(x.delta ?? 0));

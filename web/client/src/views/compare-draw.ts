@@ -17,9 +17,9 @@ export const wordsHeight = (n: number): number => 34 + n * WORD_ROW;
 
 /** wordsSvg draws a line from the probability in A to the one in B for each word. now is the word said in A and in B. */
 export function wordsSvg(list: readonly WordChange[], said: { a: string; b: string }, W: number): string {
-  const left = Math.min(110, W * 0.27), nums = 176, room = Math.max(40, W - left - nums - 14), x = (p: number): number => left + p * room, chars = Math.max(4, Math.floor((left - 8) / 7.3));
+  const left = Math.min(110, W * 0.27), nums = 176, room = W - left - nums - 14, plot = room >= 48, x = (p: number): number => left + p * room, chars = Math.max(4, Math.floor((left - 8) / 7.3));
   let s = '';
-  for (const p of [0, 0.5, 1]) s += `<path d="M${x(p) + 0.5} 18v${list.length * WORD_ROW + 4}" class="hair"/><text x="${x(p)}" y="12" class="m mid s cap">${p}</text>`;
+  for (const p of plot ? [0, 0.5, 1] : []) s += `<path d="M${x(p) + 0.5} 18v${list.length * WORD_ROW + 4}" class="hair"/><text x="${x(p)}" y="12" class="m mid s cap">${p}</text>`;
   const c1 = W - 120, c2 = W - 68;
   s += `<text x="${c1}" y="12" class="end s cap">A</text><text x="${c2}" y="12" class="end s cap">B</text><text x="${W}" y="12" class="end s cap">B − A</text>`;
   list.forEach((w, n) => {
@@ -27,10 +27,9 @@ export function wordsSvg(list: readonly WordChange[], said: { a: string; b: stri
     const tip = `${w.text}: A ${a ?? `below ${w.mostA}`}, B ${b ?? `below ${w.mostB}`}${w.delta === null ? '' : `, change ${w.bound ? 'at least ' : ''}${w.delta}`}`;
     const up = (w.delta ?? 0) >= 0;
     s += `<g><title>${esc(tip)}</title><rect y="${y - 13}" width="${W}" height="${WORD_ROW}" fill="transparent"/><text x="0" y="${y}" class="m${by ? ' b' : ''}">${esc(cutMiddle(w.text, chars))}</text>`;
-    if (a !== null && b !== null) s += `<path d="M${x(a)} ${y - 4}H${x(b)}" stroke="${up ? 'var(--pos)' : 'var(--neg)'}" stroke-width="2.5"/>`;
-    else s += `<path d="M${x(a ?? 0)} ${y - 4}H${x(b ?? 0)}" stroke="${up ? 'var(--pos)' : 'var(--neg)'}" stroke-width="1.5" stroke-dasharray="2 2.5"/>`;
-    if (a !== null) s += markA(x(a), y - 4);
-    if (b !== null) s += markB(x(b), y - 4, 3);
+    if (plot) s += a !== null && b !== null ? `<path d="M${x(a)} ${y - 4}H${x(b)}" stroke="${up ? 'var(--pos)' : 'var(--neg)'}" stroke-width="2.5"/>` : `<path d="M${x(a ?? 0)} ${y - 4}H${x(b ?? 0)}" stroke="${up ? 'var(--pos)' : 'var(--neg)'}" stroke-width="1.5" stroke-dasharray="2 2.5"/>`;
+    if (plot && a !== null) s += markA(x(a), y - 4);
+    if (plot && b !== null) s += markB(x(b), y - 4, 3);
     s += `<text x="${c1}" y="${y}" class="m end${a === null ? ' s cap' : ''}">${a === null ? `&lt;${w.mostA.toFixed(3)}` : esc(prob(a))}</text><text x="${c2}" y="${y}" class="m end${b === null ? ' s cap' : ''}">${b === null ? `&lt;${w.mostB.toFixed(3)}` : esc(prob(b))}</text><text x="${W}" y="${y}" class="m end" fill="${w.delta === null || still(w) ? 'var(--text-2)' : up ? 'var(--pos)' : 'var(--neg)'}">${esc(changeText(w))}</text></g>`;
   });
   return s;
@@ -128,10 +127,10 @@ export function comparePicture(q: Shot): string {
     left += 26 + b.h + 24;
   }
   const num = xB + col - 130, plot = 120;
-  s += `<text x="${xB}" y="${top}" class="b">${esc(q.stepTitle)}</text><text x="${num - 122}" y="${top + 18}" class="end s cap">A, median</text><text x="${num - 61}" y="${top + 18}" class="end s cap">B, median</text><text x="${num}" y="${top + 18}" class="end s cap">B − A</text><g transform="translate(${num + 10} ${top + 2})">${rangeAxis(plot, 20)}</g>`;
+  s += `<text x="${xB}" y="${top}" class="b">${esc(q.stepTitle)}</text><text x="${num - 142}" y="${top + 18}" class="end s cap">A, median</text><text x="${num - 71}" y="${top + 18}" class="end s cap">B, median</text><text x="${num}" y="${top + 18}" class="end s cap">B − A</text><g transform="translate(${num + 10} ${top + 2})">${rangeAxis(plot, 20)}</g>`;
   rows.forEach((d, n) => {
     const ry = top + 36 + n * 18, grey = d.news === true ? '' : ' s';
-    s += `<text x="${xB}" y="${ry}"${grey ? ' class="s"' : ''}>${esc(d.label)}</text><text x="${num - 122}" y="${ry}" class="m end${grey}">${d.a ? time(d.a.median) : '–'}</text><text x="${num - 61}" y="${ry}" class="m end${grey}">${d.b ? time(d.b.median) : '–'}</text><text x="${num}" y="${ry}" class="m end${d.news ? ' b' : grey}">${d.delta === null ? '–' : signedTime(d.delta)}</text><g transform="translate(${num + 10} ${ry - 13})">${rangeSvg(d, plot, 18)}</g>`;
+    s += `<text x="${xB}" y="${ry}"${grey ? ' class="s"' : ''}>${esc(d.label)}</text><text x="${num - 142}" y="${ry}" class="m end${grey}">${d.a ? time(d.a.median) : '–'}</text><text x="${num - 71}" y="${ry}" class="m end${grey}">${d.b ? time(d.b.median) : '–'}</text><text x="${num}" y="${ry}" class="m end${d.news ? ' b' : grey}">${d.delta === null ? '–' : signedTime(d.delta)}</text><g transform="translate(${num + 10} ${ry - 13})">${rangeSvg(d, plot, 18)}</g>`;
   });
   const H = Math.max(left, top + 36 + rows.length * 18) + 12;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${W} ${H}" width="${W}" height="${H}" role="img">${s}</svg>`;

@@ -44,7 +44,7 @@ export function compareTable(q: Pair, s: State): Table {
   for (let i = 0; i < Math.max(a.output.length, b.output.length); i++) rows.push(['answer', i + 1, a.output[i] ? tokenText(a.output[i]!) : '', b.output[i] ? tokenText(b.output[i]!) : '', '', '', '', i === d ? 'the answers part here' : a.output[i]?.id === b.output[i]?.id ? '' : 'differs']);
   const ld = q.la && q.lb ? lensDiff(q.la, q.lb) : null;
   if (ld && typeof ld !== 'string') for (let l = 0; l < ld.layers; l++) for (let p = 0; p < ld.alike; p++) if (ld.cells[l * ld.n + p] === 1) rows.push(['lens', `L${l}, position ${p}`, q.la!.text(q.la!.lead({ layer: l, half: 'F' }, p)), q.lb!.text(q.lb!.lead({ layer: l, half: 'F' }, p)), '', '', '', 'another word']);
-  return { caption: `A: ${sideName(a, b)}. B: ${sideName(b, a)}. ${sentence(a, b)} Times are medians, derived from measured runs, with the quartiles of the runs beside them.`, head: ['what', 'item', 'A', 'B', 'B − A', 'spread of A', 'spread of B', 'note'], rows, now: rows.findIndex((x) => String(x[0]).startsWith('time') && x[1] === a.steps[at(a, s)]!.label) };
+  return { caption: `A: ${sideName(a, b)}. B: ${sideName(b, a)}. ${sentence(a, b)} Times are medians, derived from measured runs, with the quartiles of the runs beside them.`, head: ['what', 'item', 'A', 'B', 'B − A', 'spread of A', 'spread of B', 'note'], rows, now: rows.findIndex((x) => String(x[0]).startsWith('time') && x[1] === stepDiffs(a, b, scope).find((d) => d.id === a.steps[at(a, s)]!.id)?.label) };
 }
 
 const spread = (x: StepDiff['a']): string => (x ? `${Math.round(x.q1)} to ${Math.round(x.q3)} ns, ${x.n} ${x.n === 1 ? 'run' : 'runs'}` : '');
