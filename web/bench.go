@@ -58,9 +58,9 @@ type BenchState struct {
 	Server   string      `json:"server,omitempty"` // what the endpoint says it is
 	Model    string      `json:"model,omitempty"`
 	Models   []string    `json:"models,omitempty"`
-	Steps    int         `json:"steps"` // of the plan
-	Done     []BenchStep `json:"done"`  // the steps so far, the last one under way
-	Flying   int         `json:"flying"`
+	Steps    int         `json:"steps"`    // of the plan
+	Done     []BenchStep `json:"done"`     // the steps so far, the last one under way
+	Flying   int         `json:"flying"`   // others in flight when the last one ended
 	Requests int         `json:"requests"` // ended, in all steps
 	Newest   []BenchDot  `json:"newest"`   // the requests that ended last
 	Messages []string    `json:"messages,omitempty"`

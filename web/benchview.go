@@ -37,7 +37,7 @@ func benchData(about BenchAbout, st *BenchState) pages.BenchData {
 	}
 	d.Count = view.Plural(st.Requests, "request")
 	if st.Running {
-		d.Count += fmt.Sprintf(" done, %d in flight", st.Flying)
+		d.Count += " done"
 	}
 	for i, s := range st.Done {
 		d.Steps = append(d.Steps, benchStep(s, st.Running && i == len(st.Done)-1))

@@ -153,6 +153,16 @@ func TestBenchPageSaysWhatFailedInItsOwnWords(t *testing.T) {
 		require.NotContains(t, st.Failed, "bench:")
 		require.Empty(t, st.Kept)
 	}
+	elsewhere := newBenches(t.TempDir(), false, listening, "")
+	elsewhere.measure = func(ctx context.Context, c bench.Config, tell func(bench.Progress)) (*bench.Result, error) {
+		ask := c.Allow
+		c.Allow = func(a netip.AddrPort) error { // as if the name led to another machine
+			return ask(netip.AddrPortFrom(netip.MustParseAddr("10.1.2.3"), a.Port()))
+		}
+		return bench.Run(ctx, c, tell)
+	}
+	require.NoError(t, elsewhere.Start(short(strings.Replace(locked.URL, "127.0.0.1", "localhost", 1))))
+	require.Contains(t, ended(t, elsewhere).Failed, "10.1.2.3 is not on this machine; start the server with --allow-bench")
 	b := newBenches(filepath.Join(os.Args[0], "under a file"), false, listening, "")
 	require.ErrorContains(t, b.Start(short(gone)), "--bench-dir")
 	require.False(t, b.State().Running)

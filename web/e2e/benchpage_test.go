@@ -46,6 +46,13 @@ func TestRunIsStartedWatchedAndComparedOnTheBenchPage(t *testing.T) {
 
 	start(`{concurrency: '1', prompt: '16', output: '64', seconds: '300'}`)
 	p.Until(`Number(document.querySelectorAll('.steps tbody tr')[1]?.cells[1].textContent.split(' ')[0]) > 2`)
+	desk := p
+	p = browser.Open(t, chromium, base, browser.Phone, "dark")
+	p.GoTo("/bench")
+	require.True(t, browser.Eval[bool](p, `document.querySelector('.live').getBoundingClientRect().top < document.querySelector('.ask').getBoundingClientRect().top`), "on a phone the run comes first")
+	shoot("live-390x844-dark")
+	p.Quiet()
+	p = desk
 	browser.Eval[any](p, `document.forms[1].querySelector('button').click()`)
 	p.Until(`document.querySelectorAll('.traces tbody tr').length === 2`)
 	require.Contains(t, browser.Eval[string](p, `document.querySelector('.live').textContent`), "What was measured until then is kept")
