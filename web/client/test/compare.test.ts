@@ -96,6 +96,7 @@ test('leading words change by what is known, and by bounds where one side does n
   assert.equal(changeText(by('The')), '−0.200');
   assert.equal(changeText(by('Blue')), '≥ +0.010');
   assert.equal(changeText(by('It')), '–');
+  assert.equal(changeText({ ...by('Blue'), delta: 0.0001 }), '–', 'a bound that rounds to nothing says nothing');
   assert.equal(wordChanges(a, lead([[77, 'The', 0.4]]), false)[0]!.delta!.toFixed(1), '-0.2', 'by text where ids mean something else');
   const svg = wordsSvg(list, { a: '1', b: '2' }, 380);
   assert.equal((svg.match(/class="m b"/g) ?? []).length, 2, 'the word said in each is bold');

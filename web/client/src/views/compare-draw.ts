@@ -6,8 +6,8 @@ import type { LensDiff, Spread, StepDiff, WordChange } from './compare-data';
 
 export const signedTime = (ns: number): string => (ns === 0 ? '0 ns' : `${ns < 0 ? '−' : '+'}${time(Math.abs(ns))}`);
 const prob = (p: number): string => (p > 0 && p < 0.0005 ? '<0.001' : p.toFixed(3));
-const still = (w: WordChange): boolean => !w.bound && Math.abs(w.delta ?? 0) < 0.0005;
-export const changeText = (w: WordChange): string => (w.delta === null ? '–' : still(w) ? '0.000' : `${w.bound ? (w.delta < 0 ? '≤ ' : '≥ ') : ''}${w.delta < 0 ? '−' : '+'}${Math.abs(w.delta).toFixed(3)}`);
+const still = (w: WordChange): boolean => Math.abs(w.delta ?? 0) < 0.0005;
+export const changeText = (w: WordChange): string => (w.delta === null ? '–' : still(w) ? (w.bound ? '–' : '0.000') : `${w.bound ? (w.delta < 0 ? '≤ ' : '≥ ') : ''}${w.delta < 0 ? '−' : '+'}${Math.abs(w.delta).toFixed(3)}`);
 
 export const markA = (x: number, y: number, r = 3.5): string => `<circle cx="${x}" cy="${y}" r="${r}" fill="var(--page)" stroke="var(--text)" stroke-width="1.5"/>`;
 export const markB = (x: number, y: number, r = 3.5): string => `<rect x="${x - r}" y="${y - r}" width="${2 * r}" height="${2 * r}" fill="var(--text)"/>`;
