@@ -32,7 +32,10 @@ func serving(t *testing.T, args ...string) (cmd *exec.Cmd, url string, stderr *b
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err, stderr.String())
+	if err != nil {
+		_, _ = cmd.Process.Kill(), cmd.Wait() // stderr is whole only then
+		require.NoError(t, err, stderr.String())
+	}
 	go io.Copy(io.Discard, out)
 	url = regexp.MustCompile(`http://[0-9.:]+`).FindString(line)
 	require.NotEmpty(t, url, line)

@@ -70,7 +70,7 @@ func (p *parts) branch(t, l int) []float32 { return p.layer(t, l)[p.mix:][:p.wid
 func (p *parts) ffn(t, l int) []float32    { return p.layer(t, l)[p.mix+p.width:] }
 
 // component is a row of attr: what it is, and where it stands among the rows.
-type component struct{ embed, heads, rest, ffn int }
+type component struct{ heads, rest, ffn int }
 
 // components names the rows of attr: the embedding; of each layer its heads, what else attention's branch holds (a bias,
 // or what stands in for the branch) where there is any, and feed-forward.

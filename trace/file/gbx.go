@@ -73,7 +73,8 @@ func (p *packer) member(name string, write func(io.Writer) error) error {
 	if err := p.pack.Close(); err != nil {
 		return err
 	}
-	const firstOf1980 = 1<<5 | 1 // as MS-DOS counts; Modified would add an extra field
+	const firstOf1980 = 1<<5 | 1 // as MS-DOS counts
+	//lint:ignore SA1019 Modified would add an extra field to every member
 	w, err := p.zip.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Deflate, ModifiedDate: firstOf1980, ReaderVersion: 20,
 		CRC32: sum.Sum32(), CompressedSize64: uint64(p.buf.Len()), UncompressedSize64: uint64(size)})
 	if err != nil {

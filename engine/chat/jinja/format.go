@@ -205,7 +205,6 @@ type percentFmt struct {
 	vals Tuple
 	next int
 	dict *Dict
-	used bool
 }
 
 func (f *percentFmt) peek() byte {

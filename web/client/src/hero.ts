@@ -76,7 +76,7 @@ export class Hero extends HTMLElement {
   private ready(r: Recording): void {
     this.rec = r;
     const step = this.getAttribute('step') ?? r.steps.find((s) => /scores/.test(s.id))?.id ?? r.steps[0]?.id ?? '';
-    this.st = fit(r, { ...INITIAL, step, pass: r.passNumbers[Math.min(6, r.passes.length - 1)] ?? 0, layer: Math.floor(r.layers / 2) });
+    this.st = fit(r, { ...INITIAL, step, pass: r.typicalPass(), layer: Math.floor(r.layers / 2) });
     const f = r.file, day = f.started ? new Date(f.started) : null;
     this.tell(`${esc([f.model.name, f.model.quantization].filter(Boolean).join(', '))}${this.hasAttribute('builtin') ? ', inside the binary' : ''}. Below: recorded ${day && !Number.isNaN(+day) ? day.toLocaleDateString('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }) : 'earlier'}${f.device.name ? ` on ${esc(cutMiddle(f.device.name, 40))}` : ''}${f.device.threads ? `, ${f.device.threads} threads` : ''}, <span class="mono nb" title="${exactNs(r.total.ns)}">${time(r.total.ns)}${badge(r.total.prov, r.total.how)}</span>${this.stopLine()}`);
     this.map.innerHTML = '<svg role="img" aria-label="Map of the recorded request"></svg><span class="hint"><kbd>→</kbd> steps, <kbd>Space</kbd> plays, <kbd>↵</kbd> opens it, <kbd>?</kbd> keys</span>';

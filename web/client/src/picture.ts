@@ -26,7 +26,7 @@ export function sharedRecording(src: string): Promise<Recording> {
 
 /** closeUp draws one kind of picture, W x H px. */
 export function closeUp(kind: string, r: Recording, step: string, W: number, H: number, tw: Measure): string {
-  const s = fit(r, { ...INITIAL, step, pass: r.passNumbers[Math.min(6, r.passes.length - 1)] ?? 0, layer: Math.floor(r.layers / 2) });
+  const s = fit(r, { ...INITIAL, step, pass: r.typicalPass(), layer: Math.floor(r.layers / 2) });
   const svg = (body: string, box = `0 0 ${W} ${H}`): string => `<svg width="${W}" height="${H}" viewBox="${box}" role="img" aria-label="${esc(kind)}: ${esc(r.name)}">${body}</svg>`;
   if (kind === 'answer') return svg(answer(r, s, { x: 0, y: 14, w: W, h: H - 14 }, tw));
   if (kind === 'pass') return svg(passBars(r, s.pass, W, H));

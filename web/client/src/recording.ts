@@ -126,6 +126,13 @@ export class Recording {
     return n;
   }
 
+  /** typicalPass is the number of the decode pass of median length among the first dozen; the last pass where none decodes. */
+  typicalPass(): number {
+    const decode = this.passes.filter((p) => p.kind === 'decode').slice(0, 12);
+    const byTime = decode.sort((a, b) => a.dur_ns - b.dur_ns);
+    return byTime[byTime.length >> 1]?.index ?? this.passNumbers.at(-1) ?? 0;
+  }
+
   /** passIndexes are the numbers of the passes, in order; a pass need not begin at 0. */
   get passNumbers(): number[] {
     return this.passes.map((p) => p.index);
