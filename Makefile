@@ -148,8 +148,8 @@ recordings: ## record what ships in static/recordings again; on a quiet machine,
 	@[ -z "$$(git status --porcelain)" ] || { echo "recordings: the checkout has changes; the commit in the recordings would not be their source" >&2; exit 1; }
 	@GOFLAGS= go build -buildvcs=true -o bin/glassbox ./cmd/glassbox
 	@bin/glassbox roof
-	@$(call RECORD,why-is-the-sky-blue,--max-tokens 48 --temp 0.4 --top-k 40 --top-p 0.95 --min-p 0.05 --repeat-penalty 1.05 --seed 4 --logprobs 5)
-	@$(call RECORD,inside-the-pass,--max-tokens 24 --temp 0 --capture attention,lens,values,logits)
+	@$(call RECORD,why-is-the-sky-blue,--max-tokens 48 --temp 0.4 --top-k 40 --top-p 0.95 --min-p 0.05 --repeat-penalty 1.05 --seed 4)
+	@$(call RECORD,inside-the-pass,--max-tokens 24 --temp 0 --capture all)
 
 .PHONY: gpu-check
 gpu-check: ## the CUDA backend against the reference, on a machine with a GPU
