@@ -78,6 +78,9 @@ func (r *Recorder) Pass(src *PassOps, as Pass) {
 	if !r.passes.push(p) {
 		r.dropped.Add(int64(len(src.Ops)))
 	}
+	if r.passes.halfFull() {
+		r.nudge()
+	}
 }
 
 // Recycle gives a drained pass back, so that the loop need not allocate the next one.

@@ -69,7 +69,7 @@ type Facts struct {
 // ring sizes: a power of two. The collector drains every few milliseconds; a full ring drops and counts.
 const (
 	spanRing = 4096
-	passRing = 64
+	passRing = 256
 )
 
 // Recorder collects what one traced request does. Its writers are used by one goroutine each; Drain by one collector.
@@ -86,14 +86,15 @@ type Recorder struct {
 	mu      sync.Mutex
 	facts   Facts
 	arrays  []Array
-	sent    int // output tokens already drained
+	sent    int           // output tokens already drained
+	hurry   chan struct{} // one slot: a ring is half full
 	done    chan struct{}
 	endOnce sync.Once
 }
 
 // NewRecorder returns a recorder for the request whose first byte arrived at start (clock of Now).
 func NewRecorder(id string, start int64, capture CaptureSpec) *Recorder {
-	r := &Recorder{ID: id, Start: start, Capture: capture, done: make(chan struct{})}
+	r := &Recorder{ID: id, Start: start, Capture: capture, hurry: make(chan struct{}, 1), done: make(chan struct{})}
 	for l := range r.writers {
 		r.writers[l] = Writer{rec: r, lane: Lane(l), pass: -1, token: -1}
 		r.writers[l].spans.init(spanRing)
@@ -140,6 +141,17 @@ func (r *Recorder) End() {
 		r.Update(func(f *Facts) { f.Done = true })
 		close(r.done)
 	})
+}
+
+// Hurry receives when a ring is half full: the collector should drain now.
+func (r *Recorder) Hurry() <-chan struct{} { return r.hurry }
+
+// nudge tells the collector to hurry.
+func (r *Recorder) nudge() {
+	select {
+	case r.hurry <- struct{}{}:
+	default:
+	}
 }
 
 // Done is closed by End.
@@ -277,6 +289,9 @@ func (m *Mark) EndAt(end int64) {
 	s := Span{Step: m.step, Lane: w.lane, Pass: w.pass, Token: w.token, Start: m.start, Dur: max(end-m.start, 0), PC: m.pc, Attrs: m.attrs}
 	if !w.spans.push(s) {
 		w.rec.dropped.Add(1)
+	}
+	if w.spans.halfFull() {
+		w.rec.nudge()
 	}
 	m.w = nil
 }

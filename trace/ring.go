@@ -23,6 +23,9 @@ func (r *ring[T]) push(v T) bool {
 	return true
 }
 
+// halfFull tells whether the reader should hurry.
+func (r *ring[T]) halfFull() bool { return r.tail.Load()-r.head.Load() >= uint64(len(r.buf)/2) }
+
 // pop takes the oldest value.
 func (r *ring[T]) pop() (v T, ok bool) {
 	h := r.head.Load()

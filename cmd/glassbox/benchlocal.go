@@ -34,10 +34,11 @@ type benchLocal struct {
 	Prefill      []float64 `json:"prefill_tokens_per_s"`
 	Decode       []float64 `json:"decode_tokens_per_s"`
 	DecodeTraced []float64 `json:"traced_decode_tokens_per_s,omitempty"`
-	WeightsBytes int64     `json:"weights_bytes"`         // that one decoded token reads
-	Roof         float64   `json:"roof_gbps,omitempty"`   // read bandwidth with these threads, 1e9 bytes/s; absent = not measured
-	Unexplained  float64   `json:"unexplained,omitempty"` // part of a traced decode pass that no op explains, barriers included; absent = not measured
-	PeakRSS      int64     `json:"peak_rss,omitempty"`    // bytes; absent = not measured on this system
+	WeightsBytes int64     `json:"weights_bytes"`               // that one decoded token reads
+	Roof         float64   `json:"roof_gbps,omitempty"`         // read bandwidth with these threads, 1e9 bytes/s; absent = not measured
+	Unexplained  float64   `json:"unexplained,omitempty"`       // part of a traced decode pass that no op explains, barriers included; absent = not measured
+	OpCost       []float64 `json:"op_recording_cost,omitempty"` // % that timed passes take longer than untimed ones
+	PeakRSS      int64     `json:"peak_rss,omitempty"`          // bytes; absent = not measured on this system
 	Version      string    `json:"version"`
 	Kernels      string    `json:"kernels"`
 }
@@ -82,6 +83,9 @@ func (c *benchLocalCmd) Run(ctx context.Context) error {
 	out.PeakRSS = peakRSS()
 	out.Roof = readRoof(d.Threads)
 	if c.Traced {
+		if out.OpCost, err = opCost(o, 9); err != nil {
+			return err
+		}
 		if out.Unexplained, err = unexplainedShare(ctx, o, 64); err != nil {
 			return err
 		}

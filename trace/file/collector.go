@@ -117,14 +117,17 @@ func (c *Collector) run(head *Recording) {
 	}
 	tick := time.NewTicker(c.opts.Interval)
 	defer tick.Stop()
+	quiet := false // the ticker is slow: nobody follows, and each turn takes a core from the workers for a moment
 	for {
+		if q := !c.followed(); q != quiet {
+			quiet = q
+			tick.Reset(map[bool]time.Duration{false: c.opts.Interval, true: max(quietInterval, c.opts.Interval)}[quiet])
+		}
 		select {
 		case <-tick.C:
-			if c.followed() {
-				c.drain()
-			} else {
-				c.gather()
-			}
+			c.turn()
+		case <-c.rec.Hurry():
+			c.turn()
 		case <-c.rec.Done():
 			c.drain()
 			c.finish(false)
@@ -135,6 +138,18 @@ func (c *Collector) run(head *Recording) {
 			c.finish(!ended)
 			return
 		}
+	}
+}
+
+// quietInterval is between drains while nobody follows the request; a ring that fills up is drained earlier.
+const quietInterval = 100 * time.Millisecond
+
+// turn takes what the request did since the last one.
+func (c *Collector) turn() {
+	if c.followed() {
+		c.drain()
+	} else {
+		c.gather()
 	}
 }
 
@@ -166,11 +181,6 @@ func (c *Collector) gather() {
 		return
 	}
 	c.kept = append(c.kept, trace.Batch{Spans: slices.Clone(b.Spans), Passes: slices.Clone(b.Passes), Tokens: slices.Clone(b.Tokens), Dropped: b.Dropped})
-	for _, p := range b.Passes { // the loop's next passes find room without allocating
-		fresh := new(trace.PassOps)
-		fresh.Reset(len(p.Ops), p.Workers)
-		c.rec.Recycle(fresh)
-	}
 }
 
 // take makes spans of what was gathered and of what the request did since, and adds them to one delta.

@@ -24,7 +24,8 @@ type bench struct {
 	progress     io.Writer
 	ctx          context.Context
 	ours, theirs side
-	cost         sample // of tracing, percent
+	cost         sample // of tracing a whole request, percent
+	opCost       sample // of recording each op of a pass, percent
 	info         local  // the last answer of bench-local
 	system       string // the peer's system line
 	disturbed    int    // runs kept although others used the machine
@@ -118,7 +119,7 @@ func (b *bench) oursRound() error {
 	}
 	b.ours.prefill = append(b.ours.prefill, valid(b.info.Prefill)...)
 	b.ours.decode = append(b.ours.decode, valid(b.info.Decode)...)
-	b.ours.memory = append(b.ours.memory, valid([]float64{float64(out.peak) / 1e6})...)
+	b.ours.memory = append(b.ours.memory, valid([]float64{float64(b.info.PeakRSS) / 1e6})...) // before it reads the roof from large buffers of its own
 	return nil
 }
 
@@ -189,6 +190,7 @@ func (b *bench) tracing() {
 		return
 	}
 	b.cost = tracingCost(l.Decode, l.DecodeTraced)
+	b.opCost = l.OpCost
 }
 
 // share is a/b, or NaN.

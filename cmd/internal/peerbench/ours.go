@@ -16,10 +16,11 @@ type local struct {
 	Prefill      []float64 `json:"prefill_tokens_per_s"`
 	Decode       []float64 `json:"decode_tokens_per_s"`
 	DecodeTraced []float64 `json:"traced_decode_tokens_per_s"`
-	WeightsBytes int64     `json:"weights_bytes"` // that one decoded token reads
-	Roof         float64   `json:"roof_gbps"`     // read bandwidth of this machine with these threads, 1e9 bytes/s
-	Unexplained  float64   `json:"unexplained"`   // part of a traced decode pass that no op explains
-	PeakRSS      int64     `json:"peak_rss"`      // bytes, by its own account
+	WeightsBytes int64     `json:"weights_bytes"`     // that one decoded token reads
+	Roof         float64   `json:"roof_gbps"`         // read bandwidth of this machine with these threads, 1e9 bytes/s
+	Unexplained  float64   `json:"unexplained"`       // part of a traced decode pass that no op explains
+	OpCost       []float64 `json:"op_recording_cost"` // % that timed passes take longer than untimed ones
+	PeakRSS      int64     `json:"peak_rss"`          // bytes, by its own account
 	Version      string    `json:"version"`
 	Kernels      string    `json:"kernels"` // which instruction set was chosen
 }

@@ -84,7 +84,7 @@ func stage(t *testing.T, ours, version string) (code int, table, progress string
 }
 
 func answer(change func(*local)) string {
-	l := local{Prefill: []float64{1200}, Decode: []float64{300}, DecodeTraced: []float64{297}, WeightsBytes: 100e6, Roof: 60, Version: "v1", Kernels: "avx512"}
+	l := local{Prefill: []float64{1200}, Decode: []float64{300}, DecodeTraced: []float64{297}, OpCost: []float64{1.5}, PeakRSS: 200, WeightsBytes: 100e6, Roof: 60, Version: "v1", Kernels: "avx512"}
 	if change != nil {
 		change(&l)
 	}
@@ -97,7 +97,7 @@ func TestAWholeComparison(t *testing.T) {
 	require.Zero(t, code, table)
 	for _, want := range []string{"| prefill 512 tokens, tokens/s | 1200 (1200–1200) | 400 (400–400) | 3.00× | ≥ 2.00× | ok |",
 		"| decode 128 tokens, tokens/s | 300 (300–300) | 200 (200–200) | 1.50× | ≥ 1.20× | ok |",
-		"1.01 % | < 2.00 % | ok |", "version v1, kernels avx512", "AVX512 = 1", "30.0 GB/s, 50 % of the 60.0 GB/s"} {
+		"| recording each op, % more decode time | 1.50 (1.50–1.50) | – | 1.50 % | < 2.00 % | ok |", "| 1.01 % | – | ok |", "version v1, kernels avx512", "AVX512 = 1", "30.0 GB/s, 50 % of the 60.0 GB/s"} {
 		require.Contains(t, table, want)
 	}
 	var order []string
@@ -126,7 +126,7 @@ func TestEachMissedBoundFails(t *testing.T) {
 	for what, change := range map[string]func(*local){
 		"prefill": func(l *local) { l.Prefill = []float64{799} },
 		"decode":  func(l *local) { l.Decode, l.DecodeTraced = []float64{239}, []float64{239} },
-		"tracing": func(l *local) { l.DecodeTraced = []float64{290} },
+		"tracing": func(l *local) { l.OpCost = []float64{2} },
 		"not a":   func(l *local) { l.Prefill = []float64{-1} },
 	} {
 		code, table, errs, _ := stage(t, answer(change), peerVersion)
@@ -161,7 +161,7 @@ func TestStartAndMemoryBounds(t *testing.T) {
 	b := &bench{config: config{Prompt: 512, Output: 128, Model: "m"}}
 	b.ours = side{prefill: sample{2}, decode: sample{2}, start: sample{1.4, 1.6, 1.5}, memory: sample{100, 403}}
 	b.theirs = side{prefill: sample{1}, decode: sample{1}, start: sample{1}, memory: sample{100}}
-	b.cost = sample{1}
+	b.cost, b.opCost = sample{1}, sample{1}
 	text, missed := b.report(100e6)
 	require.Equal(t, 2, missed, text)
 	require.Contains(t, text, "| 1.50 (1.40–1.60) | 1.00 (1.00–1.00) | 1.50 s | < 1.50 s | **missed** |", "a start bound is strict")

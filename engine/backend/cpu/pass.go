@@ -51,7 +51,7 @@ const (
 	soloTokens = 16
 	soloAfter  = 8
 	soloFirst  = 4
-	soloMost   = 64
+	soloMost   = 16
 )
 
 // muster returns how many workers take part in the pass.
