@@ -9,6 +9,7 @@ MAKEFLAGS   += --no-builtin-rules --no-print-directory
 TEMPL       := github.com/a-h/templ/cmd/templ@v0.3.1118
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 OPENAI_PY   := 3.57.0
+NUMPY       := 2.4.6
 PLATFORMS   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 # Go code of the main module lies in these folders; the others hold data.
@@ -52,9 +53,9 @@ deps: ## install missing system, Python and Node packages (apt needs root)
 	    export DEBIAN_FRONTEND=noninteractive; apt-get update -qq; apt-get install -y -qq --no-install-recommends $$miss >/dev/null; \
 	    echo "    installed:$$miss"; \
 	  fi'
-	@$(STEP) "Python: openai $(OPENAI_PY) in .venv" bash -euc ' \
-	  v() { .venv/bin/python -c "import openai; raise SystemExit(openai.__version__ != \"$(OPENAI_PY)\")" 2>/dev/null; }; \
-	  v || { python3 -m venv .venv; .venv/bin/python -m pip install -q --disable-pip-version-check openai==$(OPENAI_PY); v; }'
+	@$(STEP) "Python: openai $(OPENAI_PY) and numpy $(NUMPY) in .venv" bash -euc ' \
+	  v() { .venv/bin/python -c "import openai, numpy; raise SystemExit((openai.__version__, numpy.__version__) != (\"$(OPENAI_PY)\", \"$(NUMPY)\"))" 2>/dev/null; }; \
+	  v || { python3 -m venv .venv; .venv/bin/python -m pip install -q --disable-pip-version-check openai==$(OPENAI_PY) numpy==$(NUMPY); v; }'
 	@for d in $(NODE_DIRS); do \
 	  $(STEP) "Node packages of $$d" bash -euc 'cd "$$0"; \
 	    [ node_modules/.ready -nt package.json ] || { npm install --no-audit --no-fund --loglevel=error; touch node_modules/.ready; }' "$$d"; done
@@ -111,6 +112,7 @@ client: ## TypeScript: type check and unit tests of the browser client
 openai-clients: ## the official OpenAI clients for Python and Node against the server
 	@if [ -d engine/openai/clienttest ]; then \
 	  $(STEP) "official OpenAI clients" env PYTHON="$(CURDIR)/.venv/bin/python" go test -count=1 -tags clients -timeout 10m ./engine/openai/clienttest/...; fi
+	@$(STEP) "the documentation's Python example" env PYTHON="$(CURDIR)/.venv/bin/python" go test -count=1 -tags clients -run Python ./cmd/glassbox
 
 # ---- generated files -----------------------------------------------------------------------------------------------
 

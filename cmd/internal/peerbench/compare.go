@@ -190,7 +190,7 @@ func (b *bench) tracing() {
 		return
 	}
 	b.cost = tracingCost(l.Decode, l.DecodeTraced)
-	b.opCost = l.OpCost
+	b.opCost, b.info.Unexplained = l.OpCost, l.Unexplained
 }
 
 // share is a/b, or NaN.
