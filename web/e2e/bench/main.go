@@ -77,6 +77,7 @@ const sky = "/trace/why-is-the-sky-blue"
 const painted = `new Promise(done => { const look = () => (%s) ? requestAnimationFrame(() => setTimeout(() => done(performance.now()))) : setTimeout(look, 2); look(); })`
 
 func measure(t *browser.Program, runs int) []row {
+	browser.StartServer(t) // builds the binary, which is no part of the time below
 	begun := time.Now()
 	base := browser.StartServer(t)
 	first := browser.Get(t, base+"/")
