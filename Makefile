@@ -136,6 +136,7 @@ bench-web: ## how fast the pages are, in Chromium; fails when a bound is missed
 	@cd web/e2e && go run ./bench $(BENCH_FLAGS)
 
 # $(call RECORD,NAME,ARGUMENTS): of nine runs the one least disturbed is kept, the one with the shortest request.
+# The larger model is recorded where its file is at hand: make recordings QWEN=FILE (origin: static/recordings/README.md).
 RECORD = $(STEP) "recording $(1)" bash -euc ' \
 	  t=$$(mktemp -d); trap "rm -rf $$t" EXIT; best=; least=; \
 	  for i in 1 2 3 4 5 6 7 8 9; do \
@@ -152,6 +153,7 @@ recordings: ## record what ships in static/recordings again; on a quiet machine,
 	@bin/glassbox roof
 	@$(call RECORD,why-is-the-sky-blue,--max-tokens 48 --temp 0.4 --top-k 40 --top-p 0.95 --min-p 0.05 --repeat-penalty 1.05 --seed 4)
 	@$(call RECORD,inside-the-pass,--max-tokens 24 --temp 0 --capture all)
+	@if [ -n "$(QWEN)" ]; then $(call RECORD,inside-qwen-coder,--model $(QWEN) --max-tokens 10 --temp 0 --capture all); fi
 
 .PHONY: gpu-check
 gpu-check: ## the CUDA backend against the reference, on a machine with a GPU

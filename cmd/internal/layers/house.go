@@ -12,7 +12,7 @@ const (
 	maxLines = 500
 	maxBytes = 3_000_000
 	// maxRecording is for the recordings that ship: one of them carries every capture.
-	maxRecording = 6_000_000
+	maxRecording = 13_000_000
 )
 
 // PackageComments checks that every package has exactly one package comment and that it says what the package does not
