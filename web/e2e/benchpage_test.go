@@ -68,7 +68,7 @@ func TestRunIsStartedWatchedAndComparedOnTheBenchPage(t *testing.T) {
 	browser.Eval[any](p, `document.querySelector('form[action="/bench/runs/compare"] button').click()`)
 	p.Until(`location.pathname === '/bench/runs/compare' && document.title === 'Two runs compared'`)
 	browser.Eval[any](p, `document.querySelector('.lede a').click()`)
-	p.Until(`location.pathname.startsWith('/bench/runs/run/bench-') && !document.getElementById('save').hidden`)
+	p.Until(`location.pathname.startsWith('/bench/runs/run/bench-') && document.getElementById('save')?.hidden === false`)
 	require.Equal(t, "null", browser.Eval[string](p, `self.origin`), "a report is an origin of its own")
 	browser.Eval[any](p, `document.querySelector('.bar a').click()`)
 	p.Until(`location.pathname === '/bench' && document.readyState === 'complete'`)

@@ -237,17 +237,21 @@ func Eval[T any](p *Tab, script string) T {
 	return v
 }
 
-// Until waits for a script to become true.
+// Until waits for a script to become true. What it throws meanwhile, while a page comes and its elements are not there, is
+// "not yet"; what it threw last is told when the time is over.
 func (p *Tab) Until(script string) {
 	p.t.Helper()
+	thrown := ""
 	for end := time.Now().Add(20 * time.Second); ; {
-		if Eval[bool](p, "!!("+script+")") {
+		got := Eval[string](p, "(() => { try { return ("+script+") ? 'true' : '' } catch (e) { return String(e) } })()")
+		if got == "true" {
 			return
 		}
+		thrown = got
 		if time.Now().After(end) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			require.Fail(p.t, "this did not become true: "+script, "the console said: %v", p.said)
+			require.Fail(p.t, "this did not become true: "+script, "it threw: %q; the console said: %v", thrown, p.said)
 		}
 		time.Sleep(15 * time.Millisecond)
 	}
