@@ -243,7 +243,10 @@ func (p *Tab) Until(script string) {
 	p.t.Helper()
 	thrown := ""
 	for end := time.Now().Add(20 * time.Second); ; {
-		got := Eval[string](p, "(() => { try { return ("+script+") ? 'true' : '' } catch (e) { return String(e) } })()")
+		got, err := chromedp.Run(p.Ctx, chromedp.Evaluate[string]("(() => { try { return ("+script+") ? 'true' : '' } catch (e) { return String(e) } })()"))
+		if err != nil {
+			got = err.Error() // the page is just being left for another
+		}
 		if got == "true" {
 			return
 		}
