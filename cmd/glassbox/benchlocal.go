@@ -7,12 +7,10 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"glassbox/engine"
-	"glassbox/engine/backend/cpu/kern"
+	"glassbox/engine/roof"
 	"glassbox/trace"
 	"glassbox/trace/file"
 )
@@ -81,7 +79,12 @@ func (c *benchLocalCmd) Run(ctx context.Context) error {
 		}
 	}
 	out.PeakRSS = peakRSS()
-	out.Roof = readRoof(d.Threads)
+	const farLargerThanCaches = 512 << 20
+	read, err := roof.Memory(ctx, d.Threads, 12, farLargerThanCaches)
+	if err != nil {
+		return err
+	}
+	out.Roof = read.Max
 	if c.Traced {
 		if out.OpCost, err = opCost(o, 9); err != nil {
 			return err
@@ -91,31 +94,6 @@ func (c *benchLocalCmd) Run(ctx context.Context) error {
 		}
 	}
 	return json.NewEncoder(os.Stdout).Encode(out)
-}
-
-// readRoof measures how fast the threads read memory together, in 1e9 bytes a second: the best of some rounds over buffers
-// far larger than the caches.
-func readRoof(threads int) float64 {
-	const size = 256 << 20
-	bufs := make([][]byte, threads)
-	for i := range bufs {
-		bufs[i] = make([]byte, size/threads)
-		for j := 0; j < len(bufs[i]); j += 4096 {
-			bufs[i][j] = 1
-		}
-	}
-	best := 0.0
-	for range 12 {
-		var wg sync.WaitGroup
-		var read atomic.Int64
-		start := time.Now()
-		for _, b := range bufs {
-			wg.Go(func() { read.Add(int64(kern.ReadRoof(b))) })
-		}
-		wg.Wait()
-		best = max(best, float64(read.Load())/time.Since(start).Seconds()/1e9)
-	}
-	return best
 }
 
 // one runs a request and returns prompt tokens a second until the first token, and tokens a second after it.

@@ -83,6 +83,16 @@ func Measure(ctx context.Context, o Options) (*file.Roof, error) {
 	return r, nil
 }
 
+// Memory measures one of Measure's figures alone: GB/s (10^9 bytes) of the threads reading a working set of n bytes.
+func Memory(ctx context.Context, threads, runs, n int) (file.Spread, error) {
+	mem, err := newMemory(n)
+	if err != nil {
+		return file.Spread{}, err
+	}
+	defer mem.free()
+	return read(ctx, mem.b[:n], threads, runs)
+}
+
 // read measures GB/s (10^9 bytes) of the threads together, each reading its own part of b from end to end. A working set
 // that fits a cache is read several times in a run.
 func read(ctx context.Context, b []byte, threads, runs int) (file.Spread, error) {
