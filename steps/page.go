@@ -80,33 +80,37 @@ var keys = map[string]struct {
 
 // readPage reads one file: front matter between two lines of "---", then Markdown. Errors name file and line.
 func readPage(fsys fs.FS, file string) (*Step, error) {
+	s := &Step{File: file, lines: map[string]int{}}
+	body, line, err := frontMatter(fsys, file, s.readKey)
+	if err != nil {
+		return nil, err
+	}
+	if s.HTML, s.Body, err = markdown(body); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", file, line, err)
+	}
+	return s, s.check(line - 1)
+}
+
+// frontMatter reads a file that begins with lines "key: value" between two lines of "---", calls key for each of them with
+// its number, and returns the text below with the number of its first line.
+func frontMatter(fsys fs.FS, file string, key func(line string, n int) error) (body string, at int, err error) {
 	data, err := fs.ReadFile(fsys, file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return "", 0, fmt.Errorf("%s: %w", file, err)
 	}
 	lines := strings.Split(string(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))), "\n")
-	s := &Step{File: file, lines: map[string]int{}}
 	if lines[0] != "---" {
-		return nil, fmt.Errorf("%s:1: wanted \"---\" and front matter, found %q", file, lines[0])
+		return "", 0, fmt.Errorf("%s:1: wanted \"---\" and front matter, found %q", file, lines[0])
 	}
-	end := 0
 	for i, line := range lines[1:] {
 		if line == "---" {
-			end = i + 1
-			break
+			return strings.Join(lines[i+2:], "\n"), i + 3, nil
 		}
-		if err := s.readKey(line, i+2); err != nil {
-			return nil, err
+		if err := key(line, i+2); err != nil {
+			return "", 0, err
 		}
 	}
-	if end == 0 {
-		return nil, fmt.Errorf("%s:%d: wanted \"---\" at the end of the front matter, found the end of the file", file, len(lines))
-	}
-	body := strings.Join(lines[end+1:], "\n")
-	if s.HTML, s.Body, err = markdown(body); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", file, end+2, err)
-	}
-	return s, s.check(end + 1)
+	return "", 0, fmt.Errorf("%s:%d: wanted \"---\" at the end of the front matter, found the end of the file", file, len(lines))
 }
 
 // readKey reads a line "key: value" of the front matter.
