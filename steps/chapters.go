@@ -117,8 +117,8 @@ func (ch *Chapter) check(c *Catalogue) error {
 			return fmt.Errorf("%s: key %s: wanted a value, found none", ch.File, key)
 		}
 	}
-	for key, id := range map[string]string{"from": ch.From, "to": ch.To, "step": ch.Step} {
-		if c.Step(id) == nil {
+	for _, key := range []string{"from", "to", "step"} {
+		if id := *ch.fields()[key]; c.Step(id) == nil {
 			return fmt.Errorf("%s: key %s: wanted the id of a step, found %q", ch.File, key, id)
 		}
 	}
