@@ -14,6 +14,7 @@ import (
 	"glassbox/cmd/internal/bench"
 	"glassbox/cmd/internal/bench/report"
 	"glassbox/cmd/internal/bench/term"
+	"glassbox/engine/gpu"
 )
 
 func init() {
@@ -63,7 +64,7 @@ type benchRunCmd struct {
 func (c *benchRunCmd) Run(ctx context.Context) error {
 	cfg := bench.Config{URL: c.URL, Model: c.Model, API: c.API, Concurrency: c.Concurrency, PromptTokens: c.PromptTokens, OutputTokens: c.OutputTokens,
 		Requests: c.Requests, Rates: c.Rate, Sweep: c.Sweep, Prefill: c.Prefill, NoPrefill: c.NoPrefill, Seconds: c.MaxSeconds, Silence: c.Timeout,
-		Seed: c.Seed, Record: c.Record, Note: c.Note, ServerFlags: c.ServerFlags}
+		Seed: c.Seed, Record: c.Record, Note: c.Note, ServerFlags: c.ServerFlags, GPUs: benchGPUs}
 	for _, s := range c.SLO {
 		slo, err := bench.ParseSLO(s)
 		if err != nil {
@@ -184,4 +185,14 @@ func (c *benchExportCmd) Run() error {
 		return err
 	}
 	return report.Atomic(filepath.Clean(c.Out), append(data, '\n'))
+}
+
+// benchGPUs lists this machine's GPUs for the client, which knows nothing of the engine.
+func benchGPUs(ctx context.Context) ([]bench.GPU, string) {
+	devices, source := gpu.Read(ctx)
+	var out []bench.GPU
+	for _, d := range devices {
+		out = append(out, bench.GPU{Name: d.Name, Driver: d.Driver, MemoryMB: d.MemoryMB, MaxSMMHz: d.MaxSMMHz, Before: bench.GPUState(d.State)})
+	}
+	return out, source
 }

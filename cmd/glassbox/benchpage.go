@@ -139,7 +139,7 @@ func (b *benches) Start(ask web.BenchAsk) error {
 		return fmt.Errorf("--bench-dir: %w", err)
 	}
 	cfg := bench.Config{URL: ask.URL, Model: ask.Model, Concurrency: ask.Concurrency, PromptTokens: ask.PromptTokens, OutputTokens: ask.OutputTokens,
-		Seconds: ask.Seconds, Silence: min(ask.Seconds, 60), NoPrefill: ask.NoPrefill, Key: ask.Key}
+		Seconds: ask.Seconds, Silence: min(ask.Seconds, 60), NoPrefill: ask.NoPrefill, Key: ask.Key, GPUs: benchGPUs}
 	if !b.anywhere {
 		cfg.Allow = b.allow
 	}

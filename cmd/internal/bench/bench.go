@@ -105,10 +105,11 @@ func Run(ctx context.Context, cfg Config, progress func(Progress)) (*Result, err
 // measure runs the phases and puts the result together.
 func (r *run) measure(ctx context.Context) (*Result, error) {
 	r.res = &Result{Schema: Schema{SchemaName, SchemaVersion}, Started: r.started.UTC().Format(time.RFC3339), Tool: tool(Version),
-		Env: machine(ctx), Formulas: Formulas, Aliases: Aliases, Rows: []*client.Row{}, Prefill: []*client.Row{}, Warmup: []*client.Row{}}
+		Env: machine(ctx, r.cfg.GPUs), Formulas: Formulas, Aliases: Aliases, Rows: []*client.Row{}, Prefill: []*client.Row{}, Warmup: []*client.Row{}}
 	r.res.ID = fmt.Sprintf("%s-%05x", r.started.UTC().Format("20060102-150405"), r.cfg.Seed&0xfffff)
 	r.res.Env.SameMachine = r.c.Local()
 	lag := startLag()
+	unwatch := watchGPUs(ctx, &r.res.Env, r.cfg.GPUs, gpuEvery)
 	limited := ctx
 	if r.cfg.Seconds > 0 {
 		var cancel context.CancelFunc
@@ -117,6 +118,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	}
 	err := r.phases(limited)
 	r.res.Env.Lag, r.res.Env.ClockJumpMS = lag.end()
+	unwatch(context.WithoutCancel(ctx))
 	measured := false
 	for _, v := range r.res.Summary.Levels {
 		measured = measured || v.OK > 0
@@ -163,7 +165,6 @@ func (r *run) finish(ctx context.Context) {
 	defer cancel()
 	res := r.res
 	r.hashModel(ctx)
-	res.Env.after(ctx)
 	s := &res.Summary
 	s.Prefill, s.Depths, s.Knee = prefillLine(res.Prefill), depths(res.Prefill), knee(s.Levels)
 	headline(s)

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -32,6 +33,8 @@ type Config struct {
 	Record       string    `json:"record,omitempty"`     // Glassbox: which requests are recorded: all, one (of each level), none; "" = one
 
 	Allow func(netip.AddrPort) error `json:"-"` // asked about each address before it is dialled; nil = any, and proxies of the environment
+
+	GPUs func(context.Context) ([]GPU, string) `json:"-"` // lists this machine's GPUs and says who told; nil = they are not asked for
 
 	Key         string `json:"-"` // sent as a bearer token, never written anywhere
 	Note        string `json:"note,omitempty"`

@@ -30,17 +30,32 @@ type Env struct {
 	ClockJumpMS float64    `json:"clock_jump_ms"` // largest step of the wall clock against the monotonic one
 }
 
-// GPU is a device as nvidia-smi describes it, before and after the run.
+// GPU is a device of this machine as its driver describes it. 0 and nil = the driver does not say.
 type GPU struct {
-	Name   string `json:"name"`
-	Driver string `json:"driver"`
-	Memory string `json:"memory"`
-	Before string `json:"before"` // clocks, power, temperature
-	After  string `json:"after"`
+	Name      string   `json:"name"`
+	Driver    string   `json:"driver"`
+	MemoryMB  float64  `json:"memory_mib,omitempty"`
+	MaxSMMHz  float64  `json:"max_sm_clock_mhz,omitempty"`
+	Before    GPUState `json:"at_start"`
+	After     GPUState `json:"at_end"`              // right after the last request
+	Lowest    *float64 `json:"lowest_sm_clock_mhz"` // seen while requests ran and kernels with them, every few seconds
+	Warmest   *float64 `json:"highest_temperature_c"`
+	Hungriest *float64 `json:"highest_power_w"`
+	Samples   int      `json:"samples"` // of the three above
 }
 
-// machine looks at this machine.
-func machine(ctx context.Context) Env {
+// GPUState is what changes while a device works.
+type GPUState struct {
+	SMMHz     *float64 `json:"sm_clock_mhz"`
+	MemoryMHz *float64 `json:"memory_clock_mhz"`
+	PowerW    *float64 `json:"power_w"`
+	TempC     *float64 `json:"temperature_c"`
+	UsedMB    *float64 `json:"memory_used_mib"`
+	Busy      *float64 `json:"busy_percent"`
+}
+
+// machine looks at this machine; ask lists its GPUs, their state as Before.
+func machine(ctx context.Context, ask func(context.Context) ([]GPU, string)) Env {
 	e := Env{OS: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(), GPUs: []GPU{}}
 	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		e.Kernel = strings.TrimSpace(string(b))
@@ -61,7 +76,12 @@ func machine(ctx context.Context) Env {
 	for _, k := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
 		e.Proxy = e.Proxy || os.Getenv(k) != ""
 	}
-	e.GPUs, e.GPUSource = gpus(ctx)
+	e.GPUSource = "not asked"
+	if ask != nil {
+		var found []GPU
+		found, e.GPUSource = ask(ctx)
+		e.GPUs = append(e.GPUs, found...)
+	}
 	return e
 }
 
@@ -89,35 +109,61 @@ func output(ctx context.Context, name string, args ...string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// gpus asks nvidia-smi, which every driver brings along.
-func gpus(ctx context.Context) ([]GPU, string) {
-	if _, err := exec.LookPath("nvidia-smi"); err != nil {
-		return []GPU{}, "no nvidia-smi on this machine"
-	}
-	return parseGPUs(output(ctx, "nvidia-smi", "--query-gpu=name,driver_version,memory.total,clocks.sm,clocks.mem,power.draw,temperature.gpu", "--format=csv,noheader")), "nvidia-smi"
-}
+// gpuEvery is how often GPUs are asked while requests run: asking costs nvidia-smi a few ten milliseconds of a core.
+const gpuEvery = 10 * time.Second
 
-// parseGPUs reads nvidia-smi's lines of seven values.
-func parseGPUs(text string) []GPU {
-	out := []GPU{}
-	for line := range strings.Lines(text) {
-		f := strings.Split(strings.TrimSpace(line), ", ")
-		if len(f) == 7 {
-			out = append(out, GPU{Name: f[0], Driver: f[1], Memory: f[2], Before: "SM " + f[3] + ", memory " + f[4] + ", " + f[5] + ", " + f[6] + " °C"})
+// watchGPUs looks at the GPUs' state until the returned function is called, which looks a last time. Where there is none, it does nothing.
+func watchGPUs(ctx context.Context, e *Env, ask func(context.Context) ([]GPU, string), every time.Duration) (stop func(context.Context)) {
+	if len(e.GPUs) == 0 {
+		return func(context.Context) {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t := time.NewTicker(every)
+		defer t.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+			}
+			now, _ := ask(ctx)
+			for i := range min(len(now), len(e.GPUs)) {
+				e.GPUs[i].note(now[i].Before)
+			}
+		}
+	}()
+	return func(last context.Context) {
+		cancel()
+		<-done
+		now, _ := ask(last)
+		for i := range min(len(now), len(e.GPUs)) {
+			e.GPUs[i].After = now[i].Before
 		}
 	}
-	return out
 }
 
-// after notes the GPUs' state at the end.
-func (e *Env) after(ctx context.Context) {
-	if len(e.GPUs) == 0 {
-		return
+// note takes a state into the extremes. A clock counts only while kernels run: an idle device lowers it.
+func (g *GPU) note(s GPUState) {
+	g.Samples++
+	if s.Busy == nil || *s.Busy > 0 {
+		g.Lowest = extreme(g.Lowest, s.SMMHz, func(a, b float64) float64 { return min(a, b) })
 	}
-	now, _ := gpus(ctx)
-	for i := range min(len(now), len(e.GPUs)) {
-		e.GPUs[i].After = now[i].Before
+	g.Warmest = extreme(g.Warmest, s.TempC, func(a, b float64) float64 { return max(a, b) })
+	g.Hungriest = extreme(g.Hungriest, s.PowerW, func(a, b float64) float64 { return max(a, b) })
+}
+
+func extreme(old, now *float64, of func(a, b float64) float64) *float64 {
+	if old == nil || now == nil {
+		if now == nil {
+			return old
+		}
+		return now
 	}
+	x := of(*old, *now)
+	return &x
 }
 
 // tool describes this program.

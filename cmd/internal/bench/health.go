@@ -148,6 +148,10 @@ func (h *checks) machine() {
 		h.flag(*d.P99 <= 1, "ok", "lag", "The client woke up at most %.2f ms late (p99).", *d.P99)
 	}
 	h.flag(e.ClockJumpMS > 20, "warn", "clock", "The wall clock jumped by %.0f ms during the run. Latencies are from the monotonic clock and do not change.", e.ClockJumpMS)
+	for _, g := range e.GPUs {
+		slow := g.Lowest != nil && g.MaxSMMHz > 0 && *g.Lowest < 0.9*g.MaxSMMHz
+		h.flag(slow && e.SameMachine, "note", "clocks", "The GPU (%s) ran at %.0f MHz at times, its highest clock is %.0f MHz: heat, a power limit or a fixed clock slows it.", g.Name, or0(g.Lowest), g.MaxSMMHz)
+	}
 	h.flag(e.SameMachine, "note", "same", "Client and server shared one machine: they compete for it, and there is no network in between.")
 	h.flag(e.Proxy && !e.SameMachine, "warn", "proxy", "The environment names a proxy: requests may have gone through it.")
 	lag := false
@@ -155,6 +159,13 @@ func (h *checks) machine() {
 		lag = lag || v.Loop == "open" && v.Wait.P95 != nil && *v.Wait.P95 > 5
 	}
 	h.flag(lag, "warn", "late", "In the open loop the client sent requests more than 5 ms late (p95). The wait is inside the latencies.")
+}
+
+func or0(x *float64) float64 {
+	if x == nil {
+		return 0
+	}
+	return *x
 }
 
 // plan: too few requests, and runs that ended early.

@@ -191,7 +191,7 @@ func unlike(a, b *bench.Result) []string {
 func gpuNames(r *bench.Result) string {
 	s := ""
 	for _, g := range r.Env.GPUs {
-		s += g.Name + ";"
+		s += g.Name + ", driver " + g.Driver + ";"
 	}
 	return s
 }

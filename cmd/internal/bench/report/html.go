@@ -305,7 +305,7 @@ func environment(r *bench.Result) (out [][2]string) {
 	add(where, fmt.Sprintf("%s, %d cores, %s, %s %s", orUnknown(e.CPU), e.Cores, memory(e.MemoryBytes), e.OS, e.Kernel))
 	add("Load before", e.Load)
 	for _, g := range e.GPUs {
-		add("GPU", fmt.Sprintf("%s, driver %s, %s; before: %s; after: %s", g.Name, g.Driver, g.Memory, g.Before, g.After))
+		add("GPU", gpuText(&g)+" (told by: "+e.GPUSource+")")
 	}
 	if len(e.GPUs) == 0 {
 		add("GPU", "none seen: "+e.GPUSource)
@@ -316,6 +316,35 @@ func environment(r *bench.Result) (out [][2]string) {
 	add("Tool", fmt.Sprintf("%s %s, commit %s, %s", r.Tool.Name, r.Tool.Version, r.Tool.Commit, r.Tool.Go))
 	add("Seed", fmt.Sprint(r.Config.Seed))
 	return out
+}
+
+// gpuText is a GPU and its state before, meanwhile and after.
+func gpuText(g *bench.GPU) string {
+	one := func(what string, x *float64, unit string) string {
+		if x == nil {
+			return ""
+		}
+		return ", " + what + fmt.Sprintf("%.4g", *x) + unit
+	}
+	state := func(s bench.GPUState) string {
+		t := one("SM ", s.SMMHz, " MHz") + one("memory ", s.MemoryMHz, " MHz") + one("", s.PowerW, " W") + one("", s.TempC, " °C") + one("", s.UsedMB, " MiB in use")
+		if t == "" {
+			return "not measured"
+		}
+		return t[2:]
+	}
+	text := g.Name + ", driver " + g.Driver
+	if g.MemoryMB > 0 {
+		text += fmt.Sprintf(", %.0f MiB", g.MemoryMB)
+	}
+	if g.MaxSMMHz > 0 {
+		text += fmt.Sprintf(", SM at most %.0f MHz", g.MaxSMMHz)
+	}
+	text += "; before: " + state(g.Before)
+	if t := one("SM at least ", g.Lowest, " MHz") + one("at most ", g.Hungriest, " W") + one("at most ", g.Warmest, " °C"); t != "" {
+		text += fmt.Sprintf("; meanwhile (%d looks): %s", g.Samples, t[2:])
+	}
+	return text + "; after: " + state(g.After)
 }
 
 func orNone(l []string) string {
