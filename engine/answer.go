@@ -85,6 +85,7 @@ func (e *Engine) append(a *answer, id int32, w *trace.Writer) TokenLogprob {
 	a.seq.Tokens = append(a.seq.Tokens, id)
 	a.stream.mu.Lock()
 	a.stream.usage.Output++
+	a.stream.usage.Cached = a.seq.Matched
 	a.stream.mu.Unlock()
 	e.stats.outputTokens.Add(1)
 	if m.On() {

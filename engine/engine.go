@@ -37,6 +37,7 @@ type Options struct {
 	Queue    int    // requests that may wait; default 256
 	KVTokens int    // positions the KV cache holds in all; default one full context, or 2048 a slot if that is more
 	Budget   int    // most tokens of a pass; default 512
+	NoPrefix bool   // compute every prompt in full: no pages are shared between requests that begin alike
 	Captures int64  // bytes that the captures of a request may take; default capture.Limit
 
 	StopLimit time.Duration // how long the engine may stand still at a request's stop; default stops.DefaultLimit
@@ -78,6 +79,7 @@ type Engine struct {
 // stats are read by other goroutines while the loop runs.
 type stats struct {
 	running, waiting, freePages, promptTokens, outputTokens, requests, passes, failed atomic.Int64
+	keptPages, evictions, cachedTokens, copiedPages, preemptions                      atomic.Int64
 }
 
 // Stats is a reading of the engine's counters.
@@ -85,6 +87,8 @@ type Stats struct {
 	Running, Waiting                                     int // requests now
 	Paused                                               bool
 	Slots, Pages, FreePages                              int
+	KeptPages                                            int   // of the free pages, those that hold a prefix which may still be used
+	CachedTokens, CopiedPages, Evictions, Preemptions    int64 // since the engine was opened: prompt tokens found in the cache, pages copied on write, kept pages given away, sequences that lost their pages
 	Requests, Failed, Passes, PromptTokens, OutputTokens int64 // since the engine was opened
 }
 
@@ -93,6 +97,12 @@ var ErrClosed = errors.New("the engine is shutting down")
 
 // ErrQueueFull is returned by Submit when as many requests wait as may wait.
 var ErrQueueFull = sched.ErrQueueFull
+
+// ErrDeadline is given to requests whose deadline passes before their answer has ended.
+var ErrDeadline = errors.New("the request's deadline passed before its answer was complete: give it more time, or ask for fewer tokens")
+
+// late tells whether a deadline has passed.
+func late(t time.Time) bool { return !t.IsZero() && time.Now().After(t) }
 
 // Open loads a model's file and starts the step loop. The file must stay open until Close.
 func Open(f *gguf.File, o Options) (*Engine, error) {
@@ -122,7 +132,7 @@ func Open(f *gguf.File, o Options) (*Engine, error) {
 	e := &Engine{o: o, file: f, model: m, tok: tok, be: be, pool: kv.NewPool(bo.Pages), run: exec.New(m.Graph, be),
 		submit: make(chan *answer, o.Queue), done: make(chan struct{})}
 	e.sched = sched.New(sched.Config{Slots: o.Slots, Queue: o.Queue, Budget: o.Budget, BusyChunk: max(o.Budget/4, 1),
-		Heads: m.Config.Heads, MaxScores: maxScores}, e.pool)
+		Heads: m.Config.Heads, MaxScores: maxScores, Prefixes: !o.NoPrefix}, e.pool)
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.stops = stops.NewDesk(o.StopLimit, e.ctx.Done())
 	e.stats.freePages.Store(int64(bo.Pages))
@@ -205,5 +215,6 @@ func (e *Engine) Stats() Stats {
 	at, _ := e.stops.State()
 	return Stats{Running: int(s.running.Load()), Waiting: int(s.waiting.Load()) + len(e.submit), Paused: at.Paused, Slots: e.o.Slots, Pages: e.pool.Total(),
 		FreePages: int(s.freePages.Load()), Requests: s.requests.Load(), Failed: s.failed.Load(), Passes: s.passes.Load(),
-		PromptTokens: s.promptTokens.Load(), OutputTokens: s.outputTokens.Load()}
+		KeptPages: int(s.keptPages.Load()), CachedTokens: s.cachedTokens.Load(), CopiedPages: s.copiedPages.Load(), Evictions: s.evictions.Load(),
+		Preemptions: s.preemptions.Load(), PromptTokens: s.promptTokens.Load(), OutputTokens: s.outputTokens.Load()}
 }

@@ -78,11 +78,14 @@ func (e *Engine) take(a *answer) {
 	m.End()
 }
 
-// dropGone ends requests whose context has ended, running or waiting.
+// dropGone ends requests whose client has gone or whose deadline has passed, running or waiting.
 func (e *Engine) dropGone() {
 	e.sched.All(func(q *sched.Sequence) {
-		if a := q.Owner.(*answer); a.ctx.Err() != nil {
+		switch a := q.Owner.(*answer); {
+		case a.ctx.Err() != nil:
 			e.fail(a, a.ctx.Err())
+		case late(a.req.Deadline):
+			e.fail(a, ErrDeadline)
 		}
 	})
 	e.dropWork(func(w *work) error { return w.a.ctx.Err() })
@@ -99,7 +102,7 @@ func (e *Engine) fail(a *answer, err error) {
 // loop lives.
 func (e *Engine) pass(items []sched.Item) {
 	e.stats.passes.Add(1)
-	err := guard("pass", func() error { return e.run.Run(items) })
+	err := guard("pass", func() error { return e.run.Run(items, e.sched.Copies()...) })
 	if err != nil {
 		log.Printf("glassbox: a pass of %d requests failed: %v", len(items), err)
 		for _, it := range items {
@@ -143,4 +146,10 @@ func (e *Engine) count() {
 	e.stats.running.Store(int64(running))
 	e.stats.waiting.Store(int64(waiting))
 	e.stats.freePages.Store(int64(e.pool.Free()))
+	e.stats.keptPages.Store(int64(e.pool.Kept()))
+	e.stats.evictions.Store(e.pool.Evicted())
+	t := e.sched.Totals()
+	e.stats.cachedTokens.Store(t.Matched)
+	e.stats.copiedPages.Store(t.Copied)
+	e.stats.preemptions.Store(t.Preempted)
 }

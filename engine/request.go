@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 
 	"glassbox/engine/capture"
 	"glassbox/engine/sample"
@@ -23,6 +25,10 @@ type Request struct {
 	IgnoreEOS bool             // go on past the end-of-turn token, for benchmarks
 	Ablate    capture.Ablation // parts of the model that are switched off for this request
 	Stops     []stops.Point    // where the engine stands still, for Engine.Stops to look and change; one request at a time
+	Priority  int              // lower is more urgent
+	Deadline  time.Time        // the answer breaks off with ErrDeadline when it has not ended by then; zero: none
+	Salt      string           // shares keys and values only with requests that have the same
+	Fork      *Stream          // a request with the same prompt whose keys and values are shared once they are computed, also without a prefix cache
 	Trace     *trace.Recorder  // what is captured is in its Capture; the arrays are attached to it before the stream ends
 }
 
@@ -58,8 +64,8 @@ type Event struct {
 	Err    error          // the answer broke off: the request's context ended, or ErrClosed
 }
 
-// Usage counts a request's tokens.
-type Usage struct{ Prompt, Output int }
+// Usage counts a request's tokens. Cached are those of the prompt whose keys and values were computed for others before.
+type Usage struct{ Prompt, Output, Cached int }
 
 // Stream is a running answer. It is read by one goroutine.
 type Stream struct {
@@ -67,6 +73,8 @@ type Stream struct {
 	events []Event
 	wake   chan struct{}
 	usage  Usage
+	seq    *sched.Sequence // the loop's
+	prompt []int32         // does not change
 }
 
 // Next waits for the next event. After one with Finish or Err there is none: do not call it again.
@@ -108,8 +116,11 @@ func (s *Stream) Usage() Usage {
 
 // Submit checks a request and hands it to the loop. When ctx ends, the request is dropped wherever it is. Errors:
 // *ContextError, *TokenError, *sample.ParamError, *capture.SizeError, *stops.PointError, *stops.BusyError,
-// ErrCapturesFull, ErrQueueFull, ErrClosed.
+// ErrCapturesFull, ErrQueueFull, ErrDeadline, ErrClosed.
 func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) {
+	if late(r.Deadline) {
+		return nil, ErrDeadline
+	}
 	w := r.Trace.Writer(trace.LaneHTTP)
 	if err := e.fit(&r, w); err != nil {
 		return nil, err
@@ -165,6 +176,11 @@ func (e *Engine) sequence(ctx context.Context, r Request, w *trace.Writer) (*ans
 	}
 	a := &answer{ctx: ctx, req: r, stream: &Stream{wake: make(chan struct{}, 1), usage: Usage{Prompt: len(ids)}}}
 	a.seq = &sched.Sequence{ID: r.ID, Tokens: ids, Prompt: len(ids), Slot: -1, Trace: r.Trace.Writer(trace.LaneLoop), Owner: a}
+	a.seq.Priority, a.seq.Salt = r.Priority, r.Salt
+	a.stream.seq, a.stream.prompt = a.seq, ids[:len(ids):len(ids)]
+	if f := r.Fork; f != nil && f.seq.Salt == r.Salt && slices.Equal(ids, f.prompt) {
+		a.seq.Parent = f.seq
+	}
 	a.sampler = sample.New(r.Sampling, ids)
 	a.detok = e.tok.NewDetokenizer(detokOptions)
 	a.stop = newStopMatcher(r.Stop)
@@ -175,6 +191,7 @@ func (e *Engine) sequence(ctx context.Context, r Request, w *trace.Writer) (*ans
 		a.release()
 		return nil, err
 	}
+	a.seq.Private = a.capture != nil || a.stops != nil // what it writes may not be what the tokens alone give
 	if m.On() {
 		m.Set("in", fmt.Sprintf("%d ids", len(ids)))
 		m.Set("out", fmt.Sprintf("a sequence; %s", samplingNote(&r)))

@@ -70,7 +70,7 @@ func (s *server) ask(route, body string) *file.Recording {
 	require.Equal(s.t, http.StatusOK, res.StatusCode, string(answer))
 	rec, err := s.store.Wait(context.Background(), res.Header.Get("X-Glassbox-Trace-Id"))
 	require.NoError(s.t, err)
-	require.Len(s.t, rec.Walk, 62)
+	require.Len(s.t, rec.Walk, 63)
 	return rec
 }
 

@@ -28,6 +28,7 @@ const (
 	StepDrain
 	StepAdmit
 	StepSlot
+	StepMatch
 	StepReserve
 	StepPlan
 	StepBatch
@@ -108,6 +109,7 @@ var stepTable = [stepEnd]StepInfo{
 	StepDrain:        {"drain", Schedule, LaneLoop},
 	StepAdmit:        {"admit", Schedule, LaneLoop},
 	StepSlot:         {"pick_slot", Schedule, LaneLoop},
+	StepMatch:        {"match_prefix", Schedule, LaneLoop},
 	StepReserve:      {"reserve_pages", Schedule, LaneLoop},
 	StepPlan:         {"plan_pass", Schedule, LaneLoop},
 	StepBatch:        {"fill_batch", Schedule, LaneLoop},

@@ -49,6 +49,8 @@ type Backend interface {
 	// same code and to the same bits as Run does. out is given each row's logits in order: valid during the call, it may
 	// write to them. Rows of the last Run are gone afterwards. Called like Run, between two of them.
 	Head(x [][]float32, out func(i int, logits []float32)) error
+	// CopyPage copies all keys and values of a page, of every layer, to another. Called like Run, between two of them.
+	CopyPage(from, to kv.Page)
 	// Close ends the workers and frees memory.
 	Close() error
 }

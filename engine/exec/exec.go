@@ -10,6 +10,7 @@ import (
 	"glassbox/engine/backend"
 	"glassbox/engine/capture"
 	"glassbox/engine/graph"
+	"glassbox/engine/kv"
 	"glassbox/engine/sched"
 	"glassbox/engine/stops"
 	"glassbox/trace"
@@ -59,9 +60,12 @@ func New(g *graph.Graph, be backend.Backend) *Runner {
 	return r
 }
 
-// Run computes the items in one pass. Row i of Logits then belongs to the i-th item that has Logits set. An error means
-// that the batch was refused and nothing was computed.
-func (r *Runner) Run(items []sched.Item) error {
+// Run copies pages, in order, and computes the items in one pass. Row i of Logits then belongs to the i-th item that has
+// Logits set. An error means that the batch was refused and nothing was computed.
+func (r *Runner) Run(items []sched.Item, copies ...kv.Copy) error {
+	for _, c := range copies {
+		r.be.CopyPage(c.From, c.To)
+	}
 	r.fill(items)
 	r.look(items)
 	traced := false

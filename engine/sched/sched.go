@@ -16,25 +16,40 @@ import (
 
 // Config bounds a scheduler.
 type Config struct {
-	Slots     int // sequences that run at once
-	Queue     int // sequences that may wait for a slot
-	Budget    int // most tokens of one pass
-	BusyChunk int // most prompt tokens of a pass that also decodes for others, so that their next token is not late
-	Heads     int // query heads, to bound the scores buffer
-	MaxScores int // most floats of it: sum over tokens of Heads * keys, keys in whole pages
+	Slots     int  // sequences that run at once
+	Queue     int  // sequences that may wait for a slot
+	Budget    int  // most tokens of one pass
+	BusyChunk int  // most prompt tokens of a pass that also decodes for others, so that their next token is not late
+	Heads     int  // query heads, to bound the scores buffer
+	MaxScores int  // most floats of it: sum over tokens of Heads * keys, keys in whole pages
+	Prefixes  bool // full pages are found by what they hold, and shared
 }
+
+// patience is how many turns a sequence waits until it counts as one priority more urgent: nobody waits for ever.
+const patience = 512
 
 // Sequence is a request on its way through the model.
 type Sequence struct {
-	ID     string
-	Tokens []int32   // prompt, then answer
-	Prompt int       // how many of Tokens are the prompt
-	Pages  []kv.Page // its page table
-	Cached int       // positions whose keys and values are in the cache
-	Slot   int       // the slot it holds, -1 while it waits
-	Passes int       // passes it took part in
-	Trace  *trace.Writer
-	Owner  any // of the engine
+	ID       string
+	Number   int64     // counts the sequences of a scheduler from 1; Enqueue gives it
+	Tokens   []int32   // prompt, then answer
+	Prompt   int       // how many of Tokens are the prompt
+	Priority int       // lower is more urgent
+	Parent   *Sequence // whose prompt is the same and whose pages are shared once it is computed; nil: none
+	Private  bool      // its keys and values are neither taken from other sequences nor given to them
+	Salt     string    // sequences with different salts share no pages
+	Pages    []kv.Page // its page table
+	Cached   int       // positions whose keys and values are in the cache
+	Matched  int       // of them, those that were there when it was first admitted
+	Slot     int       // the slot it holds, -1 while it waits
+	Passes   int       // passes it took part in
+	Trace    *trace.Writer
+	Owner    any // of the engine
+
+	keys    []kv.Key // of its full pages whose tokens are final
+	since   int      // the turn in which it was enqueued
+	seen    bool     // it was admitted before
+	retired bool     // Finish was called
 }
 
 // Answered returns how many tokens of the answer there are.
@@ -66,7 +81,21 @@ type Scheduler struct {
 	running []*Sequence // in the order in which they were admitted
 	slots   []bool      // taken
 	items   []Item
+	copies  []kv.Copy // to be made before the next pass writes
+	turn    int       // counts calls of Admit
+	number  int64
+	totals  Totals
 }
+
+// Totals count what happened since the scheduler was made.
+type Totals struct {
+	Matched   int64 // prompt tokens whose keys and values were there when their sequence was admitted
+	Copied    int64 // pages copied because others held them
+	Preempted int64 // sequences that gave their pages up
+}
+
+// Totals returns the counts.
+func (s *Scheduler) Totals() Totals { return s.totals }
 
 // New returns a scheduler over a pool of pages.
 func New(c Config, pool *kv.Pool) *Scheduler {
@@ -78,7 +107,8 @@ func (s *Scheduler) Enqueue(q *Sequence) error {
 	if len(s.waiting) >= s.c.Queue {
 		return ErrQueueFull
 	}
-	q.Slot = -1
+	s.number++
+	q.Slot, q.Number, q.since = -1, s.number, s.turn
 	s.waiting = append(s.waiting, q)
 	return nil
 }
@@ -96,152 +126,11 @@ func (s *Scheduler) All(f func(*Sequence)) {
 	}
 }
 
-// Admit moves waiting sequences into free slots, first come first served, as long as pages for their tokens are free.
-func (s *Scheduler) Admit() {
-	for len(s.waiting) > 0 && len(s.running) < s.c.Slots {
-		if !s.admit(s.waiting[0]) {
-			return
-		}
-	}
-}
-
-// admit gives the first waiting sequence a slot and pages for the tokens it has.
-func (s *Scheduler) admit(q *Sequence) bool {
-	m := q.Trace.Begin(trace.StepAdmit)
-	need := kv.PagesFor(len(q.Tokens))
-	if need > s.pool.Free() {
-		return false // it waits: the span is dropped, the queue's goes on
-	}
-	if m.On() {
-		m.Set("in", fmt.Sprintf("%d waiting, %d of %d slots taken, %d of %d pages free", len(s.waiting), len(s.running), s.c.Slots, s.pool.Free(), s.pool.Total()))
-		m.Set("out", fmt.Sprintf("admitted: needs %d pages now", need))
-	}
-	m.End()
-	s.waiting = s.waiting[1:]
-	s.running = append(s.running, q)
-	s.pickSlot(q)
-	s.reserve(q, len(q.Tokens))
-	return true
-}
-
-// pickSlot takes the lowest free slot.
-func (s *Scheduler) pickSlot(q *Sequence) {
-	m := q.Trace.Begin(trace.StepSlot)
-	q.Slot = slices.Index(s.slots, false)
-	s.slots[q.Slot] = true
-	if m.On() {
-		m.Set("in", fmt.Sprintf("%d slots", s.c.Slots))
-		m.Set("out", fmt.Sprintf("slot %d", q.Slot))
-	}
-	m.End()
-}
-
-// reserve extends the page table so that it holds n positions.
-func (s *Scheduler) reserve(q *Sequence, n int) bool {
-	if kv.PagesFor(n) <= len(q.Pages) {
-		return true
-	}
-	m := q.Trace.Begin(trace.StepReserve)
-	before := len(q.Pages)
-	pages, ok := s.pool.Grow(q.Pages, n)
-	q.Pages = pages
-	if m.On() && ok {
-		m.Set("in", fmt.Sprintf("%d positions, %d a page", n, kv.PageTokens))
-		m.Set("out", fmt.Sprintf("%d pages, %d of them new; %d free", len(pages), len(pages)-before, s.pool.Free()))
-		m.Set("pages", pageNumbers(pages))
-		m.Set("page_size", kv.PageTokens)
-		m.Set("tokens", n)
-	}
-	if ok {
-		m.End()
-	}
-	return ok
-}
-
-// pageNumbers copies a page table for a span.
-func pageNumbers(pages []kv.Page) []int64 {
-	out := make([]int64, len(pages))
-	for i, p := range pages {
-		out[i] = int64(p)
-	}
-	return out
-}
-
-// Plan chooses the next pass: one token of each sequence that decodes, then chunks of prompts while the budget lasts.
-// The items are valid until the next call; sequences of one pass are distinct.
-func (s *Scheduler) Plan() []Item {
-	s.items = s.items[:0]
-	budget, scores := s.c.Budget, s.c.MaxScores
-	for _, q := range slices.Clone(s.running) {
-		if len(q.Tokens)-q.Cached == 1 && budget > 0 && q.Slot >= 0 && s.makeRoom(q) {
-			scores -= s.scores(q.Cached)
-			if scores < 0 {
-				break
-			}
-			s.plan(q, 1)
-			budget--
-		}
-	}
-	if len(s.items) > 0 {
-		budget = min(budget, s.c.BusyChunk)
-	}
-	for _, q := range s.running {
-		n := min(len(q.Tokens)-q.Cached, budget)
-		if len(q.Tokens)-q.Cached == 1 || n <= 0 {
-			continue
-		}
-		fit := 0
-		for fit < n && scores >= s.scores(q.Cached+fit) {
-			scores -= s.scores(q.Cached + fit)
-			fit++
-		}
-		if fit > 0 {
-			s.plan(q, fit)
-			budget -= fit
-		}
-	}
-	return s.items
-}
-
-// scores returns the floats of the scores buffer that a token at a position needs.
-func (s *Scheduler) scores(pos int) int { return s.c.Heads * kv.PagesFor(pos+1) * kv.PageTokens }
-
-// plan adds n tokens of a sequence to the pass.
-func (s *Scheduler) plan(q *Sequence, n int) {
-	q.Trace.In(q.Passes, q.Answered())
-	m := q.Trace.Begin(trace.StepPlan)
-	it := Item{Seq: q, From: q.Cached, N: n, Logits: q.Cached+n == len(q.Tokens)}
-	s.items = append(s.items, it)
-	if m.On() {
-		m.Set("in", fmt.Sprintf("tokens to run: %d, budget %d a pass", len(q.Tokens)-q.Cached, s.c.Budget))
-		m.Set("out", fmt.Sprintf("%s of positions %d to %d", it.Kind(), it.From, it.From+n-1))
-	}
-	m.End()
-}
-
-// makeRoom reserves the page of a decoding sequence's next position. When none is free it takes the pages of the
-// sequence admitted last, which waits at the head of the queue and computes them again later.
-func (s *Scheduler) makeRoom(q *Sequence) bool {
-	q.Trace.In(q.Passes, q.Answered())
-	for !s.reserve(q, len(q.Tokens)) {
-		last := s.running[len(s.running)-1]
-		s.preempt(last)
-		if last == q {
-			return false
-		}
-	}
-	return true
-}
-
-// preempt takes slot and pages from a sequence and puts it back at the head of the queue.
-func (s *Scheduler) preempt(q *Sequence) {
-	s.running = slices.DeleteFunc(s.running, func(r *Sequence) bool { return r == q })
-	s.slots[q.Slot] = false
-	q.Slot, q.Cached = -1, 0
-	s.pool.Release(q.Pages)
-	q.Pages = nil
-	s.waiting = slices.Insert(s.waiting, 0, q)
-	s.items = slices.DeleteFunc(s.items, func(it Item) bool { return it.Seq == q })
+// Copies returns the pages to be copied, in order, before the pass that was planned runs, and forgets them.
+func (s *Scheduler) Copies() []kv.Copy {
+	c := s.copies
+	s.copies = s.copies[:0]
+	return c
 }
 
 // Ran notes that an item went through the model.
@@ -250,12 +139,25 @@ func (s *Scheduler) Ran(it Item) {
 	it.Seq.Passes++
 }
 
+// Truncate forgets the keys and values of positions from n on: the sequence goes on as if they had never run. Pages that
+// hold nothing else are free again.
+func (s *Scheduler) Truncate(q *Sequence, n int) {
+	q.Cached = min(q.Cached, n)
+	q.keys = q.keys[:min(len(q.keys), n/kv.PageTokens)]
+	if keep := kv.PagesFor(max(n, len(q.Tokens))); keep < len(q.Pages) {
+		s.pool.Release(q.Pages[keep:])
+		q.Pages = q.Pages[:keep]
+	}
+}
+
 // Finish takes a sequence out, wherever it is.
 func (s *Scheduler) Finish(q *Sequence) {
+	q.retired = true
 	if q.Slot < 0 {
 		s.waiting = slices.DeleteFunc(s.waiting, func(w *Sequence) bool { return w == q })
 		return
 	}
+	s.publish(q)
 	s.release(q)
 }
 
@@ -274,7 +176,7 @@ func (s *Scheduler) release(q *Sequence) {
 	s.freePages(q)
 }
 
-// freePages gives a finished sequence's pages back.
+// freePages gives a finished sequence's pages back. Full ones stay known by what they hold, until they are needed.
 func (s *Scheduler) freePages(q *Sequence) {
 	m := q.Trace.Begin(trace.StepFreePages)
 	n := len(q.Pages)
@@ -282,7 +184,7 @@ func (s *Scheduler) freePages(q *Sequence) {
 	q.Pages = nil
 	if m.On() {
 		m.Set("in", fmt.Sprintf("%d pages", n))
-		m.Set("out", fmt.Sprintf("%d freed; %d of %d free", freed, s.pool.Free(), s.pool.Total()))
+		m.Set("out", fmt.Sprintf("%d freed; %d of %d free, %d of them kept for prompts that begin alike", freed, s.pool.Free(), s.pool.Total(), s.pool.Kept()))
 	}
 	m.End()
 }
@@ -298,7 +200,15 @@ func (s *Scheduler) Check() error {
 		if kv.PagesFor(q.Cached) > len(q.Pages) {
 			return fmt.Errorf("sched: sequence %s has %d positions cached in %d pages", q.ID, q.Cached, len(q.Pages))
 		}
+		if q.Cached >= len(q.Tokens) {
+			return fmt.Errorf("sched: sequence %s has %d tokens, all of them cached: none is left to run", q.ID, len(q.Tokens))
+		}
 		tables = append(tables, q.Pages)
+	}
+	for _, q := range s.waiting {
+		if len(q.Pages) > 0 || q.Slot >= 0 {
+			return fmt.Errorf("sched: waiting sequence %s holds slot %d and %d pages", q.ID, q.Slot, len(q.Pages))
+		}
 	}
 	for _, t := range s.slots {
 		if t {
@@ -308,5 +218,23 @@ func (s *Scheduler) Check() error {
 	if taken != len(s.running) {
 		return fmt.Errorf("sched: %d slots taken by %d running sequences", taken, len(s.running))
 	}
+	for _, it := range s.items {
+		if err := s.checkItem(it); err != nil {
+			return err
+		}
+	}
 	return s.pool.Check(tables...)
+}
+
+// checkItem verifies that the pages an item of the plan at hand writes to are its sequence's alone.
+func (s *Scheduler) checkItem(it Item) error {
+	if it.Seq.Slot < 0 || it.From != it.Seq.Cached {
+		return nil // the plan was carried out
+	}
+	for i := it.From / kv.PageTokens; i < kv.PagesFor(it.From+it.N); i++ {
+		if n := s.pool.Holders(it.Seq.Pages[i]); n != 1 {
+			return fmt.Errorf("sched: sequence %s is about to write to page %d, which %d hold", it.Seq.ID, it.Seq.Pages[i], n)
+		}
+	}
+	return nil
 }

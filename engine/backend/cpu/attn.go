@@ -42,6 +42,14 @@ func newCache(g *graph.Graph, pages int) (*cache, error) {
 // keys returns the distance, in elements, of a head's keys from those of layer 0, head 0; its values follow after half.
 func (c *cache) keys(layer, head int) int { return (layer*c.kvs + head) * c.head }
 
+// CopyPage copies a page's keys and values, of all layers and heads.
+func (b *Backend) CopyPage(from, to kv.Page) {
+	c := b.cache
+	for i := range b.g.Layers * c.kvs {
+		copy(c.pool[i*c.head+int(to)*c.page:][:c.page], c.pool[i*c.head+int(from)*c.page:][:c.page])
+	}
+}
+
 // rope turns queries and keys by their positions. The first one of a pass fills the tables of its tokens, each worker for
 // the tokens that it turns.
 func rope(b *Backend, s *step, w int) {

@@ -190,6 +190,15 @@ func (b *Backend) slot(store [][]float32, layer, t, pos, h int) []float32 {
 	return b.page(store, layer, pages[pos/kv.PageTokens])[off : off+d]
 }
 
+// CopyPage copies a page's keys and values in all layers.
+func (b *Backend) CopyPage(from, to kv.Page) {
+	for layer := range b.g.Layers {
+		for _, store := range [][][]float32{b.keys, b.values} {
+			copy(b.page(store, layer, to), b.page(store, layer, from))
+		}
+	}
+}
+
 // kvWrite puts keys and values at the tokens' positions. One part does it all: parts could share a page.
 func kvWrite(b *Backend, n *graph.Node, part, _ int) {
 	if part != 0 {
