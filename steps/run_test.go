@@ -92,7 +92,7 @@ func TestEverySpanCameFromInsideTheFunctionItsPageNames(t *testing.T) {
 		c := Glassbox(engine.Sources)
 		rec := answer(t, c, backend, everything)
 		require.Empty(t, c.CheckSpans(rec))
-		require.Len(t, rec.Walk, 62)
+		require.Len(t, rec.Walk, 63)
 		for i := range rec.Walk {
 			w := &rec.Walk[i]
 			if w.Stage == "compute" || w.Lane == "loop" || w.ID == "submit" {
