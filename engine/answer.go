@@ -32,6 +32,7 @@ type answer struct {
 	capture   *capture.Session
 	free      func() // gives the captures' share of memory back; nil without a session
 	stops     *stops.Session
+	guesses   *guesses // nil: this request is decoded plainly
 }
 
 // release gives back what the request held of its own.
@@ -42,9 +43,9 @@ func (a *answer) release() {
 	a.stops.Close()
 }
 
-// deliver takes the logits of the sequence's last token through the sampler and onto the stream. A sequence whose answer
-// ends here leaves the scheduler.
-func (e *Engine) deliver(a *answer, logits []float32) error {
+// deliver takes the logits of the sequence's last token through the sampler and onto the stream. finish is not empty where
+// the answer ends with this token: then complete comes next.
+func (e *Engine) deliver(a *answer, logits []float32) (finish string, err error) {
 	w := a.seq.Trace
 	w.In(a.seq.Passes-1, a.seq.Answered())
 	if a.req.Logprobs >= 0 {
@@ -55,22 +56,23 @@ func (e *Engine) deliver(a *answer, logits []float32) error {
 	}
 	id := a.sampler.Next(logits, w)
 	if a.sampler.Broken() {
-		return fmt.Errorf("token %d of the answer: wanted logits that are numbers, found none or an infinite one: the model's file is damaged, or its weights are too large for this engine", a.seq.Answered())
+		return "", fmt.Errorf("token %d of the answer: wanted logits that are numbers, found none or an infinite one: the model's file is damaged, or its weights are too large for this engine", a.seq.Answered())
 	}
 	lp := e.append(a, id, w)
 	text := e.detokenize(a, id, w)
-	text, finish := e.stopCheck(a, id, text, w)
+	text, finish = e.stopCheck(a, id, text, w)
 	e.emit(a, Event{Tokens: []TokenLogprob{lp}, Text: text}, w)
-	if finish == "" {
-		return nil
-	}
+	return finish, nil
+}
+
+// complete ends an answer that has its last token: its sequence leaves the scheduler.
+func (e *Engine) complete(a *answer, finish string) {
 	e.sched.Finish(a.seq) // before the stream ends: whoever reads the end may close the recording
 	if a.capture == nil || !a.capture.Captures() {
 		a.finish(Event{Finish: finish})
-		return nil
+		return
 	}
 	e.work = append(e.work, &work{a: a, finish: finish, ids: slices.Clone(a.seq.Tokens[a.seq.Prompt:])})
-	return nil
 }
 
 // append makes the token part of the sequence: the next pass reads it.

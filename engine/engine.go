@@ -23,6 +23,7 @@ import (
 	"glassbox/engine/kv"
 	"glassbox/engine/model"
 	"glassbox/engine/sched"
+	"glassbox/engine/spec"
 	"glassbox/engine/stops"
 	"glassbox/engine/token"
 )
@@ -38,6 +39,8 @@ type Options struct {
 	KVTokens int    // positions the KV cache holds in all; default one full context, or 2048 a slot if that is more
 	Budget   int    // most tokens of a pass; default 512
 	NoPrefix bool   // compute every prompt in full: no pages are shared between requests that begin alike
+	Draft    string // how tokens are guessed ahead: spec.Off (default) or spec.Ngram
+	Drafts   int    // most tokens that are guessed at once; default spec.DefaultTokens
 	Captures int64  // bytes that the captures of a request may take; default capture.Limit
 
 	StopLimit time.Duration // how long the engine may stand still at a request's stop; default stops.DefaultLimit
@@ -61,6 +64,7 @@ type Engine struct {
 	sched *sched.Scheduler
 	run   *exec.Runner
 	stops *stops.Desk
+	pace  *spec.Pace // nil: nothing is guessed
 
 	submit chan *answer
 	gate   sync.RWMutex // held by those who submit; the loop shuts it before it takes in what is left
@@ -80,6 +84,7 @@ type Engine struct {
 type stats struct {
 	running, waiting, freePages, promptTokens, outputTokens, requests, passes, failed atomic.Int64
 	keptPages, evictions, cachedTokens, copiedPages, preemptions                      atomic.Int64
+	drafts, drafted, accepted                                                         atomic.Int64
 }
 
 // Stats is a reading of the engine's counters.
@@ -90,6 +95,7 @@ type Stats struct {
 	KeptPages                                            int   // of the free pages, those that hold a prefix which may still be used
 	CachedTokens, CopiedPages, Evictions, Preemptions    int64 // since the engine was opened: prompt tokens found in the cache, pages copied on write, kept pages given away, sequences that lost their pages
 	Requests, Failed, Passes, PromptTokens, OutputTokens int64 // since the engine was opened
+	Drafts, Drafted, Accepted                            int64 // passes of a request that checked guessed tokens; the tokens; those that were right
 }
 
 // ErrClosed is given to requests that an engine cannot serve any more.
@@ -124,7 +130,7 @@ func Open(f *gguf.File, o Options) (*Engine, error) {
 	if !ok {
 		return nil, fmt.Errorf("backend: wanted %s, found %q", strings.Join([]string{"cpu", "ref"}, " or "), o.Backend)
 	}
-	bo := backend.Options{Threads: o.Threads, MaxTokens: o.Budget, MaxOut: max(o.Slots, headRows), MaxScores: maxScores, Pages: kv.PagesFor(o.KVTokens), Features: o.Features}
+	bo := backend.Options{Threads: o.Threads, MaxTokens: o.Budget, MaxOut: max(o.rows(), headRows), MaxScores: maxScores, Pages: kv.PagesFor(o.KVTokens), Features: o.Features}
 	be, err := open(m.Graph, bo)
 	if err != nil {
 		return nil, err
@@ -134,6 +140,9 @@ func Open(f *gguf.File, o Options) (*Engine, error) {
 	e.sched = sched.New(sched.Config{Slots: o.Slots, Queue: o.Queue, Budget: o.Budget, BusyChunk: max(o.Budget/4, 1),
 		Heads: m.Config.Heads, MaxScores: maxScores, Prefixes: !o.NoPrefix}, e.pool)
 	e.ctx, e.cancel = context.WithCancel(context.Background())
+	if o.Draft != spec.Off {
+		e.pace = spec.NewPace()
+	}
 	e.stops = stops.NewDesk(o.StopLimit, e.ctx.Done())
 	e.stats.freePages.Store(int64(bo.Pages))
 	go e.loop()
@@ -156,14 +165,21 @@ func (o *Options) fill(m *model.Model) error {
 	set(&o.Queue, 256)
 	set(&o.KVTokens, max(o.Context, 2048*o.Slots))
 	set(&o.Budget, 512)
+	set(&o.Drafts, spec.DefaultTokens)
+	if o.Draft == "" {
+		o.Draft = spec.Off
+	}
 	if o.Captures == 0 {
 		o.Captures = capture.Limit
+	}
+	if o.Draft != spec.Off && o.Draft != spec.Ngram {
+		return fmt.Errorf("draft: wanted %s or %s, found %q", spec.Off, spec.Ngram, o.Draft)
 	}
 	for _, r := range []struct {
 		name         string
 		v, low, high int
 	}{{"threads", o.Threads, 1, 1024}, {"context", o.Context, 2, m.Config.Context}, {"slots", o.Slots, 1, 1024}, {"queue", o.Queue, 1, 1 << 20},
-		{"kv-tokens", o.KVTokens, kv.PageTokens, 1 << 28}, {"budget", o.Budget, 1, 1 << 16}} {
+		{"kv-tokens", o.KVTokens, kv.PageTokens, 1 << 28}, {"budget", o.Budget, 1, 1 << 16}, {"draft-tokens", o.Drafts, 1, spec.MaxTokens}} {
 		if r.v < r.low || r.v > r.high {
 			return fmt.Errorf("%s: wanted %d to %d, found %d", r.name, r.low, r.high, r.v)
 		}
@@ -216,5 +232,6 @@ func (e *Engine) Stats() Stats {
 	return Stats{Running: int(s.running.Load()), Waiting: int(s.waiting.Load()) + len(e.submit), Paused: at.Paused, Slots: e.o.Slots, Pages: e.pool.Total(),
 		FreePages: int(s.freePages.Load()), Requests: s.requests.Load(), Failed: s.failed.Load(), Passes: s.passes.Load(),
 		KeptPages: int(s.keptPages.Load()), CachedTokens: s.cachedTokens.Load(), CopiedPages: s.copiedPages.Load(), Evictions: s.evictions.Load(),
-		Preemptions: s.preemptions.Load(), PromptTokens: s.promptTokens.Load(), OutputTokens: s.outputTokens.Load()}
+		Preemptions: s.preemptions.Load(), PromptTokens: s.promptTokens.Load(), OutputTokens: s.outputTokens.Load(),
+		Drafts: s.drafts.Load(), Drafted: s.drafted.Load(), Accepted: s.accepted.Load()}
 }

@@ -24,6 +24,7 @@ func (e *Engine) loop() {
 		e.dropGone()
 		e.sched.Admit()
 		e.count()
+		e.draft()
 		if items := e.sched.Plan(); len(items) > 0 {
 			e.pass(items)
 		}
@@ -102,7 +103,9 @@ func (e *Engine) fail(a *answer, err error) {
 // loop lives.
 func (e *Engine) pass(items []sched.Item) {
 	e.stats.passes.Add(1)
+	start := trace.Now()
 	err := guard("pass", func() error { return e.run.Run(items, e.sched.Copies()...) })
+	e.timed(items, trace.Now()-start)
 	if err != nil {
 		log.Printf("glassbox: a pass of %d requests failed: %v", len(items), err)
 		for _, it := range items {
@@ -117,12 +120,12 @@ func (e *Engine) pass(items []sched.Item) {
 			continue
 		}
 		a := it.Seq.Owner.(*answer)
+		first := row
+		row += it.Rows()
 		if a.measured() {
-			row++
 			continue
 		}
-		err := guard("delivery", func() error { return e.deliver(a, e.run.Logits(row)) })
-		row++
+		err := guard("delivery", func() error { return e.verify(a, it.Guessed, first) })
 		if err != nil {
 			log.Printf("glassbox: request %s failed: %v", a.req.ID, err)
 			e.fail(a, fmt.Errorf("the engine could not deliver this request: %w", err))

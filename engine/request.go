@@ -29,6 +29,7 @@ type Request struct {
 	Deadline  time.Time        // the answer breaks off with ErrDeadline when it has not ended by then; zero: none
 	Salt      string           // shares keys and values only with requests that have the same
 	Fork      *Stream          // a request with the same prompt whose keys and values are shared once they are computed, also without a prefix cache
+	Draft     string           // "off": decode plainly, whatever the engine drafts with; "" = as the engine does
 	Trace     *trace.Recorder  // what is captured is in its Capture; the arrays are attached to it before the stream ends
 }
 
@@ -192,6 +193,7 @@ func (e *Engine) sequence(ctx context.Context, r Request, w *trace.Writer) (*ans
 		return nil, err
 	}
 	a.seq.Private = a.capture != nil || a.stops != nil // what it writes may not be what the tokens alone give
+	a.guesses = e.guesses(a)
 	if m.On() {
 		m.Set("in", fmt.Sprintf("%d ids", len(ids)))
 		m.Set("out", fmt.Sprintf("a sequence; %s", samplingNote(&r)))

@@ -63,7 +63,7 @@ func TestStepThatWasNotReachedSaysWhy(t *testing.T) {
 	rec.Partial = true
 	c.Apply(rec)
 	require.Contains(t, stepOf(t, rec, "route").Text, "\nNot reached: The recording ends before this step.")
-	require.Len(t, rec.Walk, 63)
+	require.Len(t, rec.Walk, stops)
 	for _, w := range rec.Walk {
 		require.Zero(t, w.Count)
 		require.NotEmpty(t, w.Source.Symbol)
@@ -72,7 +72,7 @@ func TestStepThatWasNotReachedSaysWhy(t *testing.T) {
 
 func TestTheWalkIsDescribedWithoutARecording(t *testing.T) {
 	walk := Glassbox(engine.Sources).Describe(smol)
-	require.Len(t, walk, 63)
+	require.Len(t, walk, stops)
 	for _, w := range walk {
 		require.NotContains(t, w.Text, "Not reached", w.ID)
 		require.NotNil(t, w.Source.Code, w.ID)

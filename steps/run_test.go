@@ -50,7 +50,13 @@ func answer(t *testing.T, c *Catalogue, backend string, p sample.Params) *file.R
 
 // answerOf is answer on a model of one's own.
 func answerOf(t *testing.T, f *gguf.File, c *Catalogue, backend string, p sample.Params) *file.Recording {
-	e, err := engine.Open(f, engine.Options{Backend: backend, Threads: 2, Budget: 16})
+	return answerWith(t, f, c, engine.Options{Backend: backend}, p, "Why is the sky blue, and the evening red?", 20)
+}
+
+// answerWith is answerOf with options, a prompt and a length.
+func answerWith(t *testing.T, f *gguf.File, c *Catalogue, o engine.Options, p sample.Params, text string, tokens int) *file.Recording {
+	o.Threads, o.Budget = 2, 16
+	e, err := engine.Open(f, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	m := e.Config()
@@ -65,8 +71,8 @@ func answerOf(t *testing.T, f *gguf.File, c *Catalogue, backend string, p sample
 		Finish: c.Apply,
 	})
 	require.NoError(t, err)
-	prompt := e.Tokenizer().Encode("Why is the sky blue, and the evening red?", token.Options{Trace: rec.Writer(trace.LaneHTTP)})
-	s, err := e.Submit(context.Background(), engine.Request{ID: "r", Tokens: prompt, MaxTokens: 20, Sampling: p, Logprobs: -1, IgnoreEOS: true, Trace: rec})
+	prompt := e.Tokenizer().Encode(text, token.Options{Trace: rec.Writer(trace.LaneHTTP)})
+	s, err := e.Submit(context.Background(), engine.Request{ID: "r", Tokens: prompt, MaxTokens: tokens, Sampling: p, Logprobs: -1, IgnoreEOS: true, Trace: rec})
 	require.NoError(t, err)
 	for {
 		ev, err := s.Next(context.Background())
@@ -83,6 +89,12 @@ func answerOf(t *testing.T, f *gguf.File, c *Catalogue, backend string, p sample
 	return out
 }
 
+// stops is the length of the walk over a model of the plainest architecture: all steps but the ops that only others have.
+const stops = 67
+
+// elsewhere are steps that an ordinary request does not come to; the tests of what they belong to have requests that do.
+var elsewhere = map[string]bool{"draft": true, "verify": true, "accept": true, "reject": true}
+
 var everything = sample.Params{Temperature: 0.8, TopK: 40, TopP: 0.95, MinP: 0.01, FrequencyPenalty: 0.1, Seed: 1}
 
 func backends() []string { return []string{"ref", "cpu"} }
@@ -92,10 +104,10 @@ func TestEverySpanCameFromInsideTheFunctionItsPageNames(t *testing.T) {
 		c := Glassbox(engine.Sources)
 		rec := answer(t, c, backend, everything)
 		require.Empty(t, c.CheckSpans(rec))
-		require.Len(t, rec.Walk, 63)
+		require.Len(t, rec.Walk, stops)
 		for i := range rec.Walk {
 			w := &rec.Walk[i]
-			if w.Stage == "compute" || w.Lane == "loop" || w.ID == "submit" {
+			if !elsewhere[w.ID] && (w.Stage == "compute" || w.Lane == "loop" || w.ID == "submit") {
 				require.Positive(t, w.Count, w.ID)
 				require.NotEmpty(t, w.In, w.ID)
 				require.NotEmpty(t, w.Out, w.ID)

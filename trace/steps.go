@@ -30,6 +30,7 @@ const (
 	StepSlot
 	StepMatch
 	StepReserve
+	StepDraft
 	StepPlan
 	StepBatch
 	StepLaunch
@@ -61,6 +62,7 @@ const (
 	StepLMHead
 	StepPassDone
 	// deliver: the engine loop, then the HTTP goroutine
+	StepVerify
 	StepLogits
 	StepPenalties
 	StepTemperature
@@ -72,6 +74,8 @@ const (
 	StepDetokenize
 	StepStopCheck
 	StepEmit
+	StepAccept
+	StepReject
 	StepRelease
 	StepFreePages
 	StepChunk
@@ -111,6 +115,7 @@ var stepTable = [stepEnd]StepInfo{
 	StepSlot:         {"pick_slot", Schedule, LaneLoop},
 	StepMatch:        {"match_prefix", Schedule, LaneLoop},
 	StepReserve:      {"reserve_pages", Schedule, LaneLoop},
+	StepDraft:        {"draft", Schedule, LaneLoop},
 	StepPlan:         {"plan_pass", Schedule, LaneLoop},
 	StepBatch:        {"fill_batch", Schedule, LaneLoop},
 	StepLaunch:       {"launch", Schedule, LaneLoop},
@@ -140,6 +145,7 @@ var stepTable = [stepEnd]StepInfo{
 	StepOutNorm:      {"out_norm", Compute, LaneWorkers},
 	StepLMHead:       {"lm_head", Compute, LaneWorkers},
 	StepPassDone:     {"pass_done", Compute, LaneLoop},
+	StepVerify:       {"verify", Deliver, LaneLoop},
 	StepLogits:       {"read_logits", Deliver, LaneLoop},
 	StepPenalties:    {"penalties", Deliver, LaneLoop},
 	StepTemperature:  {"temperature", Deliver, LaneLoop},
@@ -151,6 +157,8 @@ var stepTable = [stepEnd]StepInfo{
 	StepDetokenize:   {"detokenize", Deliver, LaneLoop},
 	StepStopCheck:    {"stop_check", Deliver, LaneLoop},
 	StepEmit:         {"emit", Deliver, LaneLoop},
+	StepAccept:       {"accept", Deliver, LaneLoop},
+	StepReject:       {"reject", Deliver, LaneLoop},
 	StepRelease:      {"release_slot", Deliver, LaneLoop},
 	StepFreePages:    {"free_pages", Deliver, LaneLoop},
 	StepChunk:        {"sse_chunk", Deliver, LaneHTTP},

@@ -126,6 +126,8 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 		"21 logprobs":     {"trace", "hi", "--logprobs", "21"},
 		"large seed":      {"trace", "hi", "--seed", "18446744073709551615"},
 		"bad kernels":     {"trace", "hi", "--cpu-features", "abacus"},
+		"no such draft":   {"serve", "--draft", "luck"},
+		"100 drafts":      {"serve", "--draft", "ngram", "--draft-tokens", "100"},
 		"threads below 0": {"serve", "--threads=-1"},
 		"many slots":      {"serve", "--slots", "100000"},
 		"context below 0": {"serve", "--context=-1"},

@@ -26,6 +26,8 @@ type engineFlags struct {
 	Context      int    `placeholder:"N" help:"Most tokens of prompt and answer together; the model's own by default."`
 	ChatTemplate string `name:"chat-template" placeholder:"FILE" help:"Use this Jinja chat template instead of the one in the model's file."`
 	Slots        int    `placeholder:"N" help:"Requests that run at once (default 8)."`
+	Draft        string `default:"off" placeholder:"HOW" help:"Guess tokens ahead and check several in one pass: off, or ngram (look the last ones up in the text so far). Answers stay the same."`
+	DraftTokens  int    `placeholder:"N" help:"Most tokens to guess at once (default 8)."`
 }
 
 // opened is a model that is ready to serve.
@@ -58,7 +60,7 @@ func (f *engineFlags) open() (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.engine, err = engine.Open(o.file, engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots})
+	o.engine, err = engine.Open(o.file, engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots, Draft: f.Draft, Drafts: f.DraftTokens})
 	if err != nil {
 		return nil, errors.Join(err, o.file.Close())
 	}

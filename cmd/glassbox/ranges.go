@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"glassbox/engine/spec"
 )
 
 // checkFlags refuses values that no model and no machine could take, before anything is opened: they are wrong usage.
@@ -74,13 +76,16 @@ func (f *engineFlags) check() error {
 		name string
 		v    int
 		high int
-	}{{"threads", f.Threads, 1024}, {"slots", f.Slots, 1024}, {"context", f.Context, math.MaxInt32}} {
+	}{{"threads", f.Threads, 1024}, {"slots", f.Slots, 1024}, {"context", f.Context, math.MaxInt32}, {"draft-tokens", f.DraftTokens, spec.MaxTokens}} {
 		if n.v < 0 || n.v > n.high {
 			return &usageError{fmt.Sprintf("--%s: wanted %s (0 leaves the choice to the engine), found %d", n.name, span(0, float64(n.high)), n.v)}
 		}
 	}
 	if f.CPUFeatures != "" && !slices.Contains(kernels, f.CPUFeatures) {
 		return &usageError{fmt.Sprintf("--cpu-features: wanted one of %s, found %q", strings.Join(kernels, ", "), f.CPUFeatures)}
+	}
+	if f.Draft != spec.Off && f.Draft != spec.Ngram {
+		return &usageError{fmt.Sprintf("--draft: wanted %s or %s, found %q", spec.Off, spec.Ngram, f.Draft)}
 	}
 	return nil
 }

@@ -60,8 +60,8 @@ func New(g *graph.Graph, be backend.Backend) *Runner {
 	return r
 }
 
-// Run copies pages, in order, and computes the items in one pass. Row i of Logits then belongs to the i-th item that has
-// Logits set. An error means that the batch was refused and nothing was computed.
+// Run copies pages, in order, and computes the items in one pass. The rows of Logits then belong to the items in
+// turn, as many to each as its Rows tells. An error means that the batch was refused and nothing was computed.
 func (r *Runner) Run(items []sched.Item, copies ...kv.Copy) error {
 	for _, c := range copies {
 		r.be.CopyPage(c.From, c.To)
@@ -95,7 +95,7 @@ func (r *Runner) look(items []sched.Item) {
 		first += it.N
 		if it.Logits {
 			at.Out = out
-			out++
+			out += it.Rows()
 		}
 		if o, ok := it.Seq.Owner.(Captured); ok {
 			if s := o.Capture(); s != nil {
@@ -140,12 +140,12 @@ func (r *Runner) fill(items []sched.Item) {
 	for i, it := range items {
 		b.Seqs = append(b.Seqs, backend.Seq{Pages: it.Seq.Pages})
 		for p := it.From; p < it.From+it.N; p++ {
-			b.Tokens = append(b.Tokens, it.Seq.Tokens[p])
+			b.Tokens = append(b.Tokens, it.Token(p))
 			b.Pos = append(b.Pos, int32(p))
 			b.Seq = append(b.Seq, int32(i))
 		}
-		if it.Logits {
-			b.Out = append(b.Out, int32(len(b.Tokens)-1))
+		for i := it.Rows(); i > 0; i-- {
+			b.Out = append(b.Out, int32(len(b.Tokens)-i))
 		}
 	}
 	for i := range r.marks {

@@ -4,6 +4,7 @@ import (
 	"glassbox/engine"
 	"glassbox/engine/capture"
 	"glassbox/engine/openai/wire"
+	"glassbox/engine/spec"
 )
 
 // ablater is an Engine that can switch parts of its model off for a request, such as *engine.Engine.
@@ -22,4 +23,16 @@ func (s *Server) ablation(asked *wire.Glassbox, r *engine.Request) (err error) {
 	}
 	r.Ablate, err = e.ParseAblate(asked.Ablate)
 	return err
+}
+
+// drafting reads whether the request's tokens may be guessed ahead.
+func drafting(asked *wire.Glassbox, r *engine.Request) error {
+	if asked == nil || asked.Draft == "" {
+		return nil
+	}
+	if asked.Draft != spec.Off {
+		return invalid("glassbox.draft", "glassbox.draft: wanted %q, or no such field, found %q: how tokens are guessed is a choice of the server, see its flag --draft", spec.Off, shorten(asked.Draft, 40))
+	}
+	r.Draft = asked.Draft
+	return nil
 }

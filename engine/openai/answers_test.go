@@ -306,6 +306,7 @@ func TestMetrics(t *testing.T) {
 		"glassbox_time_per_output_token_seconds_count 2", "glassbox_inter_token_latency_seconds_count 6",
 		"glassbox_generation_tokens_total 8", `glassbox_request_success_total{finished_reason="stop"} 2`,
 		"glassbox_num_requests_running 0", "glassbox_num_requests_waiting 0", "glassbox_kv_cache_usage_ratio 0.25", "glassbox_passes_total 7",
+		"glassbox_spec_decode_num_drafts_total 3", "glassbox_spec_decode_num_draft_tokens_total 12", "glassbox_spec_decode_num_accepted_tokens_total 8",
 		`glassbox_build_info{commit="abc",model="smol",version="1.2.3"} 1`,
 	} {
 		require.Contains(t, body, want+"\n")

@@ -70,7 +70,7 @@ type fake struct {
 func (f *fake) Tokenizer() *token.Tokenizer { return f.tok }
 func (f *fake) Context() int                { return 2048 }
 func (f *fake) Stats() engine.Stats {
-	return engine.Stats{Running: int(f.running.Load()), Slots: 8, Pages: 100, FreePages: 75, Passes: 7}
+	return engine.Stats{Running: int(f.running.Load()), Slots: 8, Pages: 100, FreePages: 75, Passes: 7, Drafts: 3, Drafted: 12, Accepted: 8}
 }
 
 func (f *fake) Submit(ctx context.Context, r engine.Request) (Answer, error) {

@@ -90,6 +90,9 @@ func gauges(c Config) []prometheus.Collector {
 			return float64(st.Pages-st.FreePages) / float64(max(st.Pages, 1))
 		}),
 		counter("passes_total", "Runs of the whole model.", func() float64 { return float64(stats().Passes) }),
+		counter("spec_decode_num_drafts_total", "Passes of a request that checked guessed tokens.", func() float64 { return float64(stats().Drafts) }),
+		counter("spec_decode_num_draft_tokens_total", "Guessed tokens that were checked.", func() float64 { return float64(stats().Drafted) }),
+		counter("spec_decode_num_accepted_tokens_total", "Guessed tokens that were right.", func() float64 { return float64(stats().Accepted) }),
 		counter("engine_requests_total", "Prompts that the engine took.", func() float64 { return float64(stats().Requests) }),
 		counter("engine_failures_total", "Prompts whose answer broke off, also because the client left.", func() float64 { return float64(stats().Failed) }),
 	}

@@ -74,6 +74,9 @@ func (s *Server) validate(c *call, r checked) (*job, error) {
 	if err := s.ablation(w.Glassbox, &j.request); err != nil {
 		return nil, err
 	}
+	if err := drafting(w.Glassbox, &j.request); err != nil {
+		return nil, err
+	}
 	if err := s.stopping(c.r, w.Glassbox, &j.request); err != nil {
 		return nil, err
 	}
@@ -199,6 +202,9 @@ func (j *job) params() map[string]any {
 	}
 	if j.request.Ablate.Any() {
 		m["ablate"] = j.request.Ablate.Names()
+	}
+	if j.request.Draft != "" {
+		m["draft"] = j.request.Draft
 	}
 	if list := j.request.Stops; len(list) > 0 {
 		names := make([]string, len(list))

@@ -103,6 +103,8 @@ func TestRefusals(t *testing.T) {
 		"a sampler twice":           {chatPath, hi("samplers", []any{"top_k", "top_k"}), 400, "samplers", "invalid_value", "at most once"},
 		"unknown capture":           {chatPath, hi("glassbox", object{"capture": []any{"dreams"}}), 400, "glassbox.capture", "invalid_value", `"dreams"`},
 		"capture of attention":      {chatPath, hi("glassbox", object{"trace": true, "capture": []any{"attention"}}), 400, "glassbox.capture", "unsupported_value", "attention not recorded by this build yet"},
+		"draft by a request":        {chatPath, hi("glassbox", object{"draft": "ngram"}), 400, "glassbox.draft", "invalid_value", `wanted "off"`},
+		"draft is a number":         {chatPath, hi("glassbox", object{"draft": 1}), 400, "glassbox.draft", "invalid_type", "a string"},
 		"no prompt":                 {textPath, object{"model": "smol"}, 400, "prompt", "invalid_value", "found none"},
 		"prompt is null":            {textPath, text("prompt", nil), 400, "prompt", "invalid_value", "found none"},
 		"prompt is an empty list":   {textPath, text("prompt", []any{}), 400, "prompt", "invalid_value", "found none"},

@@ -35,8 +35,12 @@ func (s *Scheduler) choose() {
 			if scores < 0 {
 				break
 			}
-			s.plan(q, 1)
-			budget--
+			guessed := s.fitDraft(q, budget-len(order), scores)
+			for i := range guessed {
+				scores -= s.scores(q.Cached + 1 + i)
+			}
+			s.plan(q, 1, guessed)
+			budget -= 1 + guessed
 		}
 	}
 	if len(s.items) > 0 {
@@ -69,7 +73,7 @@ func (s *Scheduler) prompts(budget, scores int) {
 			fit++
 		}
 		if fit > 0 && s.reserve(q, q.Cached+fit) && s.own(q, q.Cached, q.Cached+fit) {
-			s.plan(q, fit)
+			s.plan(q, fit, 0)
 			budget -= fit
 		}
 	}
@@ -78,15 +82,15 @@ func (s *Scheduler) prompts(budget, scores int) {
 // scores returns the floats of the scores buffer that a token at a position needs.
 func (s *Scheduler) scores(pos int) int { return s.c.Heads * kv.PagesFor(pos+1) * kv.PageTokens }
 
-// plan adds n tokens of a sequence to the pass.
-func (s *Scheduler) plan(q *Sequence, n int) {
+// plan adds n tokens of a sequence to the pass, and after them the first guessed ones of its draft.
+func (s *Scheduler) plan(q *Sequence, n, guessed int) {
 	q.Trace.In(q.Passes, q.Answered())
 	m := q.Trace.Begin(trace.StepPlan)
-	it := Item{Seq: q, From: q.Cached, N: n, Logits: q.Cached+n == len(q.Tokens)}
+	it := Item{Seq: q, From: q.Cached, N: n + guessed, Logits: q.Cached+n == len(q.Tokens), Guessed: guessed}
 	s.items = append(s.items, it)
 	if m.On() {
-		m.Set("in", fmt.Sprintf("tokens to run: %d, budget %d a pass", len(q.Tokens)-q.Cached, s.c.Budget))
-		m.Set("out", fmt.Sprintf("%s of positions %d to %d", it.Kind(), it.From, it.From+n-1))
+		m.Set("in", fmt.Sprintf("tokens to run: %d, budget %d a pass", len(q.Tokens)-q.Cached+guessed, s.c.Budget))
+		m.Set("out", fmt.Sprintf("%s of positions %d to %d", it.Kind(), it.From, it.From+it.N-1))
 	}
 	m.End()
 }
@@ -123,7 +127,7 @@ func (s *Scheduler) preempt(q *Sequence) {
 	s.publish(q)
 	s.running = slices.DeleteFunc(s.running, func(r *Sequence) bool { return r == q })
 	s.slots[q.Slot] = false
-	q.Slot, q.Cached, q.keys = -1, 0, q.keys[:0]
+	q.Slot, q.Cached, q.Draft, q.keys = -1, 0, nil, q.keys[:0]
 	s.pool.Release(q.Pages)
 	q.Pages = nil
 	s.waiting = slices.Insert(s.waiting, 0, q)

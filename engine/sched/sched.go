@@ -38,6 +38,7 @@ type Sequence struct {
 	Parent   *Sequence // whose prompt is the same and whose pages are shared once it is computed; nil: none
 	Private  bool      // its keys and values are neither taken from other sequences nor given to them
 	Salt     string    // sequences with different salts share no pages
+	Draft    []int32   // tokens guessed to follow Tokens, for the next pass to check
 	Pages    []kv.Page // its page table
 	Cached   int       // positions whose keys and values are in the cache
 	Matched  int       // of them, those that were there when it was first admitted
@@ -55,15 +56,35 @@ type Sequence struct {
 // Answered returns how many tokens of the answer there are.
 func (s *Sequence) Answered() int { return len(s.Tokens) - s.Prompt }
 
-// Item is one sequence's part of a pass: Tokens[From:From+N] go through the model.
+// Item is one sequence's part of a pass: Tokens[From:From+N] go through the model, the last Guessed of them from Draft.
 type Item struct {
 	Seq     *Sequence
 	From, N int
 	Logits  bool // the last of them is the sequence's last: a token is drawn from its logits
+	Guessed int  // tokens of Draft at the end, whose logits are wanted too
 }
 
-// Kind tells whether the item prefills or decodes.
+// Rows returns how many rows of logits the item wants: its last ones.
+func (it Item) Rows() int {
+	if !it.Logits {
+		return 0
+	}
+	return 1 + it.Guessed
+}
+
+// Token returns the token at a position of the item.
+func (it Item) Token(pos int) int32 {
+	if n := len(it.Seq.Tokens); pos >= n {
+		return it.Seq.Draft[pos-n]
+	}
+	return it.Seq.Tokens[pos]
+}
+
+// Kind tells whether the item prefills, decodes or checks guessed tokens.
 func (it Item) Kind() trace.PassKind {
+	if it.Guessed > 0 {
+		return trace.Verify
+	}
 	if it.N > 1 || it.From+it.N <= it.Seq.Prompt {
 		return trace.Prefill
 	}
@@ -133,9 +154,9 @@ func (s *Scheduler) Copies() []kv.Copy {
 	return c
 }
 
-// Ran notes that an item went through the model.
+// Ran notes that an item went through the model. Guessed tokens do not count until Keep says that they were right.
 func (s *Scheduler) Ran(it Item) {
-	it.Seq.Cached = it.From + it.N
+	it.Seq.Cached = it.From + it.N - it.Guessed
 	it.Seq.Passes++
 }
 

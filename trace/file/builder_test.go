@@ -74,6 +74,20 @@ func TestNumbersFollowTheirFormulas(t *testing.T) {
 	require.Equal(t, Numbers{}, Measure(&Recording{}))
 }
 
+func TestNumbersOfGuessing(t *testing.T) {
+	at := func(n int) *int { return &n }
+	rec := &Recording{Request: Request{OutputTokens: []Token{{Pass: at(0)}, {Pass: at(1)}, {Pass: at(3)}, {Pass: at(3)}, {Pass: at(3)}, {Pass: at(4)}}},
+		Passes: []Pass{{Index: 0, Kind: "prefill", DurNs: 100 * ms}, {Index: 1, Kind: "decode", DurNs: 10 * ms}, {Index: 2, Kind: "draft", DurNs: 4 * ms},
+			{Index: 3, Kind: "verify", DurNs: 14 * ms}, {Index: 4, Kind: "decode", DurNs: 10 * ms}},
+		Spans: []Span{{Step: "draft", DurNs: 6 * ms}, {Step: "verify", Attrs: Attrs{"drafted": int64(4), "accepted": int64(2)}}}}
+	n := Measure(rec)
+	require.Equal(t, []int{4, 2}, []int{n.Drafted, n.Accepted})
+	require.InDelta(t, 5.0/3, n.TokensPerPass, 1e-9)
+	require.InDelta(t, 5*10.0/(10+14+10+6), n.DraftGain, 1e-9)
+	rec.Passes = rec.Passes[:3]
+	require.Zero(t, Measure(rec).TokensPerPass, "nothing was checked")
+}
+
 func TestRequestIsWhatTheRecorderKnows(t *testing.T) {
 	r := sample(t).Request
 	require.Equal(t, "req-1", r.ID)

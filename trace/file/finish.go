@@ -90,6 +90,11 @@ func brokeOff(finish string) bool { return finish == "cancelled" || finish == "e
 //	prefill_tokens_per_s  tokens of the prefill passes / sum of their durations
 //	queue_ns              sum of the queue spans
 //	paused_ns             sum of the passes' paused_ns
+//	drafted, accepted     sums of these attributes of the verify spans
+//	tokens_per_pass       output tokens of the decode and verify passes / the number of these passes; where any is a verify
+//	                      pass
+//	draft_gain            output tokens of these passes * median duration of the decode passes / sum of the durations of the
+//	                      decode and verify passes and of the draft spans; where both kinds of pass are there
 func Measure(rec *Recording) Numbers {
 	out := rec.Request.OutputTokens
 	n := Numbers{PromptTokens: len(rec.Request.PromptTokens), OutputTokens: len(out)}
@@ -107,6 +112,10 @@ func Measure(rec *Recording) Numbers {
 		switch s.Step {
 		case trace.StepQueue.String():
 			n.QueueNs += s.DurNs
+		case trace.StepVerify.String():
+			d, _ := s.Attrs.Int("drafted")
+			a, _ := s.Attrs.Int("accepted")
+			n.Drafted, n.Accepted = n.Drafted+int(d), n.Accepted+int(a)
 		case trace.StepFlush.String():
 			if _, ok := s.Attrs.Int("token"); ok && (flushed == 0 || s.EndNs() < flushed) {
 				flushed = s.EndNs()
@@ -135,8 +144,50 @@ func Measure(rec *Recording) Numbers {
 			dur += p.DurNs
 		}
 	}
+	n.drafting(rec)
 	if dur > 0 {
 		n.PrefillTokensPerS = float64(tokens) / (float64(dur) / 1e9)
 	}
 	return n
+}
+
+// drafting computes what guessing ahead gained, where passes checked guesses.
+func (n *Numbers) drafting(rec *Recording) {
+	kinds := map[int]string{}
+	var plain []int64
+	var all int64
+	passes, verify := 0, 0
+	for _, p := range rec.Passes {
+		kinds[p.Index] = p.Kind
+		switch p.Kind {
+		case trace.Decode.String():
+			plain = append(plain, p.DurNs)
+			passes++
+		case trace.Verify.String():
+			passes++
+			verify++
+		default:
+			continue
+		}
+		all += p.DurNs
+	}
+	if verify == 0 {
+		return
+	}
+	tokens := 0
+	for _, t := range rec.Request.OutputTokens {
+		if t.Pass != nil && (kinds[*t.Pass] == trace.Decode.String() || kinds[*t.Pass] == trace.Verify.String()) {
+			tokens++
+		}
+	}
+	n.TokensPerPass = float64(tokens) / float64(passes)
+	for i := range rec.Spans {
+		if s := &rec.Spans[i]; s.Step == trace.StepDraft.String() {
+			all += s.DurNs
+		}
+	}
+	if len(plain) > 0 && all > 0 {
+		slices.Sort(plain)
+		n.DraftGain = float64(tokens) * float64(plain[len(plain)/2]) / float64(all)
+	}
 }

@@ -185,6 +185,10 @@ type Numbers struct {
 	QueueNs            int64   `json:"queue_ns,omitempty"`
 	FirstTokenSampleNs int64   `json:"first_token_ns,omitempty"` // first byte to first token sampled
 	PausedNs           int64   `json:"paused_ns,omitempty"`      // in the passes of this request, at breakpoints
+	Drafted            int     `json:"drafted,omitempty"`        // tokens that were guessed and checked
+	Accepted           int     `json:"accepted,omitempty"`       // of them that were right
+	TokensPerPass      float64 `json:"tokens_per_pass,omitempty"`
+	DraftGain          float64 `json:"draft_gain,omitempty"` // of decoding speed, against this request's own plain passes
 }
 
 // Dropped counts the spans that could not be kept.

@@ -72,6 +72,7 @@ type Glassbox struct {
 	Trace   bool     `json:"trace,omitempty"`
 	Capture []string `json:"capture,omitempty"` // attention, lens, values, logits, all
 	Ablate  []string `json:"ablate,omitempty"`  // parts of the model to switch off: L10.H3, L4.ffn, L7, L2.attn=mean; with or without a recording
+	Draft   string   `json:"draft,omitempty"`   // off: guess no tokens ahead for this request, whatever the server does
 	Stop    []Place  `json:"stop,omitempty"`    // where the engine stands still, for /api/stops to look and change; from this machine only
 }
 
