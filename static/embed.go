@@ -8,5 +8,5 @@ import "embed"
 
 // Files are the folders css, js and recordings, and the files beside them.
 //
-//go:embed css js recordings page.js favicon.svg
+//go:embed css js recordings page.js walk.js favicon.svg
 var Files embed.FS

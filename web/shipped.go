@@ -79,6 +79,14 @@ func (s *shipped) get(id string) *shippedFile {
 	return f
 }
 
+// size is how many bytes the file of a recording has, 0 when none of this name ships.
+func (s *shipped) size(id string) int {
+	if f := s.get(id); f != nil {
+		return len(f.raw)
+	}
+	return 0
+}
+
 func openShipped(files fs.FS, id string) (*shippedFile, error) {
 	raw, err := fs.ReadFile(files, path.Join("recordings", id+".gbx"))
 	if err != nil {

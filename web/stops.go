@@ -118,8 +118,7 @@ func (s *Server) stopRoutes() map[string]http.HandlerFunc {
 // here lets only this machine through. The guard has refused foreign names and other sites' pages before.
 func (s *Server) here(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		host, _, err := net.SplitHostPort(r.RemoteAddr)
-		if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+		if !local(r) {
 			apiError(w, http.StatusForbidden, "not_local", "a request is touched from the machine that the server runs on; this came from "+r.RemoteAddr)
 			return
 		}
@@ -129,6 +128,13 @@ func (s *Server) here(next http.HandlerFunc) http.HandlerFunc {
 		}
 		next(w, r)
 	}
+}
+
+// local tells whether a request comes from this machine.
+func local(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.IsLoopback()
 }
 
 func (s *Server) apiStops(w http.ResponseWriter, _ *http.Request) {

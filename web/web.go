@@ -18,6 +18,7 @@ import (
 	"glassbox/steps"
 	"glassbox/trace/file"
 	"glassbox/web/live"
+	"glassbox/web/view"
 )
 
 // Store holds the recordings of this server; *file.Store is one.
@@ -37,6 +38,8 @@ type Config struct {
 	Weights Weights // nil: no model file; /api/weights says so
 	Stops   Stops   // nil: no engine that stands still
 	Benches Benches // nil: the Bench page says so
+
+	Experiments Experiments // nil: the walk's controls that need an engine of their own say so
 
 	Model   file.Model  // what the engine runs
 	Device  file.Device // on what
@@ -59,6 +62,8 @@ type Server struct {
 	assets  assets
 	shipped shipped
 	docs    func() []doc
+
+	walkthrough func() []view.Chapter
 }
 
 // New returns a server. Nothing is read or computed before it is asked for.
@@ -70,7 +75,7 @@ func New(c Config) *Server {
 		c.Docs = docs.Files
 	}
 	s := &Server{c: c, assets: assets{fs: c.Static}, shipped: shipped{fs: c.Static}}
-	s.docs = sync.OnceValue(s.readDocs)
+	s.docs, s.walkthrough = sync.OnceValue(s.readDocs), sync.OnceValue(s.readChapters)
 	s.mux = http.NewServeMux()
 	for pattern, f := range map[string]http.HandlerFunc{
 		"GET /{$}":                               s.home,
@@ -80,6 +85,8 @@ func New(c Config) *Server {
 		"GET /trace/{id}/print":                  s.walk,
 		"GET /embed/{id}":                        s.embed,
 		"GET /live":                              s.livePage,
+		"GET /walk":                              s.chapters,
+		"POST /api/experiments":                  s.apiExperiment,
 		"GET /docs":                              s.toDocs,
 		"GET /docs/{name...}":                    s.docsPage,
 		"GET /static/{path...}":                  s.static,

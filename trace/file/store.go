@@ -152,6 +152,24 @@ func NewID() string { return strings.ToLower(rand.Text()[:16]) }
 
 // Start begins the recording of a request whose first byte arrived at start.
 func (s *Store) Start(start int64, capture trace.CaptureSpec) (*trace.Recorder, error) {
+	return s.start(s.opts.Head, start, capture)
+}
+
+// As returns a tracer whose recordings are kept here and say head of themselves: for a process that runs more than one
+// model, or one model in more than one way.
+func (s *Store) As(head Head) trace.Tracer { return headed{s, head} }
+
+type headed struct {
+	store *Store
+	head  Head
+}
+
+// Start implements trace.Tracer.
+func (h headed) Start(start int64, capture trace.CaptureSpec) (*trace.Recorder, error) {
+	return h.store.start(h.head, start, capture)
+}
+
+func (s *Store) start(head Head, start int64, capture trace.CaptureSpec) (*trace.Recorder, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -168,12 +186,12 @@ func (s *Store) Start(start int64, capture trace.CaptureSpec) (*trace.Recorder, 
 	}
 	id := NewID()
 	rec := trace.NewRecorder(id, start, capture)
-	o := Options{Head: s.opts.Head, Finish: s.opts.Finish, Sink: s.opts.Sink}
+	o := Options{Head: head, Finish: s.opts.Finish, Sink: s.opts.Sink}
 	if s.opts.Dir != "" {
 		o.Out = filepath.Join(s.opts.Dir, id+".gbx")
 	}
 	o.kept = func(rec *Recording, err error) { s.keep(id, rec, o.Out, err) }
-	sum := Summarize(NewBuilder(rec, s.opts.Head).Head()) // the collector's own builder belongs to its goroutine
+	sum := Summarize(NewBuilder(rec, head).Head()) // the collector's own builder belongs to its goroutine
 	sum.Running, sum.Bytes = true, 0
 	c, err := Collect(rec, o)
 	if err != nil && o.Out != "" { // a full disk costs the file, not the request

@@ -24,6 +24,23 @@ func serve(t *testing.T, s *Store) string {
 	return r.ID
 }
 
+func TestARecordingOfAnotherEngineSaysSo(t *testing.T) {
+	s, err := NewStore(StoreOptions{Head: sampleHead})
+	require.NoError(t, err)
+	other := sampleHead
+	other.Device.Threads = sampleHead.Device.Threads + 5
+	r, err := s.As(other).Start(trace.Now(), trace.CaptureSpec{})
+	require.NoError(t, err)
+	sampleRequest(r)
+	r.End()
+	rec, err := s.Wait(context.Background(), r.ID)
+	require.NoError(t, err)
+	require.Equal(t, other.Device.Threads, rec.Device.Threads)
+	mine, err := s.Get(serve(t, s))
+	require.NoError(t, err)
+	require.Equal(t, sampleHead.Device.Threads, mine.Device.Threads)
+}
+
 func TestStoreListsRunningAndFinished(t *testing.T) {
 	s, err := NewStore(StoreOptions{Head: sampleHead, Running: 2, Finish: func(rec *Recording) { rec.Walk = []Step{{ID: "x", Stage: "receive"}} }})
 	require.NoError(t, err)

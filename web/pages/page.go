@@ -11,6 +11,7 @@ type Page struct {
 	Here        string              // which entry of the navigation is this page: traces, docs
 	Asset       func(string) string // the address of a static file
 	Preload     string              // a recording that the page will ask for
+	Sheet       string              // a style sheet of this page alone
 }
 
 // HomeData is the first page.
