@@ -2,15 +2,13 @@ package web
 
 import (
 	"errors"
-	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"glassbox/web/pages"
+	"glassbox/web/view"
 )
 
 // Benches measures endpoints, one at a time, and keeps what it measured in a folder.
@@ -23,6 +21,8 @@ type Benches interface {
 	State() BenchState
 	// Runs are those in the folder, the newest first, and the files that could not be read, each in a sentence.
 	Runs() (runs []BenchRun, bad []string)
+	// Delete removes the files of a kept run: fs.ErrNotExist where there is none of this name.
+	Delete(name string) error
 	// Gallery shows a run at /run/NAME, its data at /run/NAME.json, and two of them at /compare?a=NAME&b=NAME.
 	Gallery() http.Handler
 }
@@ -32,18 +32,25 @@ type BenchAbout struct {
 	Own      string // address of this server
 	Dir      string // where runs are kept, as people write it
 	Anywhere bool   // other machines may be measured, and may start runs
+	Presets  []BenchPreset
 }
+
+// BenchPreset is a service level that has a name; Text are its limits, for people.
+type BenchPreset struct{ Name, Text string }
 
 // BenchAsk is what a run is asked for. Key is sent to the endpoint and kept nowhere.
 type BenchAsk struct {
-	URL          string  `json:"url"`
-	Model        string  `json:"model,omitempty"` // "" = the endpoint's first
-	Concurrency  []int   `json:"concurrency"`
-	PromptTokens int     `json:"prompt_tokens"`
-	OutputTokens int     `json:"output_tokens"`
-	Seconds      float64 `json:"seconds"` // time limit of the whole run
-	NoPrefill    bool    `json:"no_prefill,omitempty"`
-	Key          string  `json:"-"`
+	URL          string    `json:"url"`
+	Model        string    `json:"model,omitempty"`       // "" = the endpoint's first
+	Concurrency  []int     `json:"concurrency,omitempty"` // one of the first three is set: closed loop,
+	Rates        []float64 `json:"rates,omitempty"`       // open loop, requests/s,
+	Sweep        int       `json:"sweep,omitempty"`       // or closed loop, doubled up to this
+	SLO          []string  `json:"slo,omitempty"`         // presets, or limits such as ttft=500,tpot=30; nil = all presets
+	PromptTokens int       `json:"prompt_tokens"`
+	OutputTokens int       `json:"output_tokens"`
+	Seconds      float64   `json:"seconds"` // time limit of the whole run
+	NoPrefill    bool      `json:"no_prefill,omitempty"`
+	Key          string    `json:"-"`
 }
 
 // BenchState is the run that runs, or the one that ended last. Its lists are bounded. Numbers of 0 are not measured.
@@ -64,6 +71,8 @@ type BenchState struct {
 	Requests int         `json:"requests"` // ended, in all steps
 	Newest   []BenchDot  `json:"newest"`   // the requests that ended last
 	Messages []string    `json:"messages,omitempty"`
+	Knee     string      `json:"knee,omitempty"`    // of a run that has ended, as a sentence
+	Goodput  []BenchGood `json:"goodput,omitempty"` // of a run that has ended, where limits were chosen
 	Kept     string      `json:"kept,omitempty"`    // name of the run in the gallery
 	Stopped  string      `json:"stopped,omitempty"` // why it ended before its plan was done
 	Failed   string      `json:"failed,omitempty"`  // why there is nothing, or no number
@@ -78,6 +87,14 @@ type BenchStep struct {
 	TTFT   float64 `json:"ttft_ms,omitempty"`
 	TPOT   float64 `json:"tpot_ms,omitempty"`
 	Rate   float64 `json:"output_tokens_per_s,omitempty"`
+}
+
+// BenchGood is the load under which most requests a second met a service level.
+type BenchGood struct {
+	Limits string   `json:"limits"`
+	Rate   *float64 `json:"requests_per_s"` // nil = not measured
+	Share  float64  `json:"share"`          // of that load's requests, 0 to 1
+	With   string   `json:"with"`           // the load
 }
 
 // BenchDot is a request: when it ended, in seconds of the run, and its time to first token.
@@ -107,6 +124,7 @@ func (s *Server) benchRoutes() map[string]http.HandlerFunc {
 		"GET /bench":          s.benchPage,
 		"POST /bench":         s.benchStart,
 		"POST /bench/stop":    s.benchStop,
+		"POST /bench/delete":  s.benchDelete,
 		"GET /bench/live":     s.benchLive,
 		"GET /bench/runs/{$}": s.toBench,
 		"GET /bench/runs/":    s.benchGallery,
@@ -131,8 +149,12 @@ func (s *Server) showBench(w http.ResponseWriter, r *http.Request, status int, f
 		}
 		runs, bad := b.Runs()
 		d.Bad = bad
+		asked := r.URL.Query().Get("delete")
 		for i := range runs {
 			d.Runs = append(d.Runs, benchRow(&runs[i]))
+			if d.Away == "" && asked == runs[i].Name {
+				d.Ask = &d.Runs[i]
+			}
 		}
 	}
 	s.render(w, r, status, pages.Bench(p, d))
@@ -173,7 +195,7 @@ func (s *Server) benchStart(w http.ResponseWriter, r *http.Request) {
 		s.showBench(w, r, http.StatusBadRequest, nil, "The form could not be read: it was cut off, or longer than 16 kB.")
 		return
 	}
-	form, ask, err := readBenchForm(r.PostForm)
+	form, ask, err := readBenchForm(r.PostForm, s.c.Benches.About().Presets)
 	if err == nil {
 		err = s.c.Benches.Start(ask)
 	}
@@ -196,6 +218,23 @@ func (s *Server) benchStop(w http.ResponseWriter, r *http.Request) {
 	}
 	s.c.Benches.Stop() // none runs: it has just ended, which is what was wanted
 	http.Redirect(w, r, "/bench", http.StatusSeeOther)
+}
+
+// benchDelete removes a run of the list, when the reader has been asked whether it is meant (GET /bench?delete=NAME).
+func (s *Server) benchDelete(w http.ResponseWriter, r *http.Request) {
+	if !s.benchMay(w, r) {
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, benchBody)
+	name := r.PostFormValue("name")
+	switch err := s.c.Benches.Delete(name); {
+	case err == nil:
+		http.Redirect(w, r, "/bench#b-kept", http.StatusSeeOther)
+	case errors.Is(err, fs.ErrNotExist):
+		s.showBench(w, r, http.StatusNotFound, nil, "There is no run called "+view.Cut(name, 80)+". It may have been deleted already.")
+	default:
+		s.showBench(w, r, http.StatusInternalServerError, nil, "The run was not deleted: "+err.Error())
+	}
 }
 
 // benchLive is the part of the page that changes while a run runs.
@@ -228,49 +267,4 @@ func (s *Server) apiBench(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	writeJSON(w, http.StatusOK, s.c.Benches.State())
-}
-
-// benchLimits bound what a page may ask for; the command line has no such limits.
-var benchLimits = []struct {
-	name, label        string
-	least, most, first int
-}{
-	{"prompt", "Prompt tokens", 8, 16384, 128},
-	{"output", "Output tokens", 2, 2048, 64},
-	{"seconds", "Time limit", 5, 600, 60},
-}
-
-const (
-	benchMostLevels   = 8
-	benchMostParallel = 64
-)
-
-// readBenchForm reads what the form sent, and refuses what makes no sense or is more load than a page may ask for.
-func readBenchForm(v url.Values) (form pages.BenchForm, ask BenchAsk, err error) {
-	get := func(name string) string { return strings.TrimSpace(v.Get(name)) }
-	form = pages.BenchForm{URL: get("url"), Model: get("model"), Concurrency: get("concurrency"), Prompt: get("prompt"), Output: get("output"),
-		Seconds: get("seconds"), Prefill: v.Get("prefill") != ""}
-	ask = BenchAsk{URL: form.URL, Model: form.Model, NoPrefill: !form.Prefill, Key: v.Get("key")}
-	if ask.URL == "" || len(ask.URL) > 500 || len(ask.Model) > 500 || len(ask.Key) > 4000 {
-		return form, ask, &BenchError{"Address: wanted one such as http://127.0.0.1:8000, found none, or a field is far too long."}
-	}
-	for _, part := range strings.FieldsFunc(form.Concurrency, func(c rune) bool { return c == ',' || c == ' ' || c == ';' }) {
-		n, err := strconv.Atoi(part)
-		if err != nil || n < 1 || n > benchMostParallel || len(ask.Concurrency) == benchMostLevels {
-			return form, ask, &BenchError{fmt.Sprintf("Concurrency: wanted up to %d numbers from 1 to %d, such as 1,2,4, found %q. The command line has no such limit.",
-				benchMostLevels, benchMostParallel, form.Concurrency)}
-		}
-		ask.Concurrency = append(ask.Concurrency, n)
-	}
-	if len(ask.Concurrency) == 0 {
-		return form, ask, &BenchError{"Concurrency: wanted at least one number, such as 1,2,4."}
-	}
-	var n [3]int
-	for i, l := range benchLimits {
-		if n[i], err = strconv.Atoi(get(l.name)); err != nil || n[i] < l.least || n[i] > l.most {
-			return form, ask, &BenchError{fmt.Sprintf("%s: wanted a whole number from %d to %d, found %q.", l.label, l.least, l.most, get(l.name))}
-		}
-	}
-	ask.PromptTokens, ask.OutputTokens, ask.Seconds = n[0], n[1], float64(n[2])
-	return form, ask, nil
 }

@@ -2,6 +2,8 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -37,6 +39,16 @@ func (d *benchDesk) Stop() bool {
 	return true
 }
 
+func (d *benchDesk) Delete(name string) error {
+	for i, r := range d.runs {
+		if r.Name == name {
+			d.runs = append(d.runs[:i:i], d.runs[i+1:]...)
+			return d.refuse
+		}
+	}
+	return fs.ErrNotExist
+}
+
 func (d *benchDesk) State() BenchState            { return d.st }
 func (d *benchDesk) Runs() ([]BenchRun, []string) { return d.runs, d.bad }
 func (d *benchDesk) Gallery() http.Handler        { return http.HandlerFunc(echo) }
@@ -45,7 +57,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 }
 func withDesk(d *benchDesk) func(*Config) { return func(c *Config) { c.Benches = d } }
 func newDesk() *benchDesk {
-	return &benchDesk{about: BenchAbout{Own: "http://127.0.0.1:8080", Dir: "~/kept"}}
+	return &benchDesk{about: BenchAbout{Own: "http://127.0.0.1:8080", Dir: "~/kept", Presets: []BenchPreset{{"small", "TTFT 500 ms"}, {"large", "TTFT 900 ms"}}}}
 }
 func form(change func(url.Values)) string {
 	v := url.Values{"url": {"http://127.0.0.1:8000"}, "concurrency": {"1, 2,4"}, "prompt": {"128"}, "output": {"64"}, "seconds": {"60"}, "prefill": {"1"}}
@@ -91,6 +103,70 @@ func TestBenchFormStartsARun(t *testing.T) {
 	require.Equal(t, 1, d.stopped)
 }
 
+// Each load and kind of limit reaches the desk as it was chosen, and stands in the form again after the run.
+func TestBenchFormHasEveryLoadAndLimit(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(url.Values)
+		want   func(*BenchAsk)
+		again  []string
+	}{
+		"open": {func(v url.Values) { v.Set("load", "open"); v.Set("rates", "0.5; 2") },
+			func(a *BenchAsk) { a.Rates = []float64{0.5, 2} }, []string{`value="open" checked`, `name="rates" value="0.5,2"`}},
+		"sweep": {func(v url.Values) { v.Set("load", "sweep"); v.Set("sweep", "32"); v.Set("slo", "large") },
+			func(a *BenchAsk) { a.Sweep, a.SLO = 32, []string{"large"} }, []string{`value="sweep" checked`, `name="sweep" value="32"`, `<option value="large" selected>large: TTFT 900 ms`}},
+		"own beside all": {func(v url.Values) { v.Set("ttft", "500"); v.Set("tpot", " 30.5") },
+			func(a *BenchAsk) {
+				a.Concurrency, a.SLO = []int{1, 2, 4}, []string{"small", "large", "ttft=500,tpot=30.5"}
+			}, []string{`name="ttft" value="500"`, `name="tpot" value="30.5"`, `<option value="" selected>`}},
+		"own alone": {func(v url.Values) { v.Set("slo", "own"); v.Set("e2e", "4000") },
+			func(a *BenchAsk) { a.Concurrency, a.SLO = []int{1, 2, 4}, []string{"e2e=4000"} }, []string{`name="e2e" value="4000"`, `<option value="own" selected>`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk()
+			r := newRig(t, withDesk(d))
+			require.Equal(t, http.StatusSeeOther, r.post("/bench", form(c.change), near).Code)
+			want := BenchAsk{URL: "http://127.0.0.1:8000", PromptTokens: 128, OutputTokens: 64, Seconds: 60}
+			c.want(&want)
+			require.Equal(t, []BenchAsk{want}, d.asked)
+			d.st = BenchState{Number: 1, Ask: want, Knee: "Knee: 4 at a time.", Goodput: []BenchGood{{Limits: "large", Rate: new(float64), With: "2 at a time"}, {Limits: "small"}}}
+			body := r.get("/bench").body
+			for _, s := range append(c.again, "Knee: 4 at a time.", `<th scope="row">large</th>`, "2 at a time", "0 %", "not measured") {
+				require.Contains(t, body, s)
+			}
+		})
+	}
+}
+
+func TestBenchDeletesARunWhenItIsMeant(t *testing.T) {
+	d := newDesk()
+	d.runs = []BenchRun{{Name: "bench-b", Model: "<i>m", Started: "2026-11-30T10:00:00Z"}, {Name: "bench-a", Model: "m"}}
+	r := newRig(t, withDesk(d))
+	list := r.get("/bench").body
+	require.Contains(t, list, `href="/bench?delete=bench-b"`)
+	require.NotContains(t, list, `action="/bench/delete"`, "nothing is deleted without being asked about")
+	require.NotContains(t, r.get("/bench?delete=other").body, `action="/bench/delete"`)
+	sure := r.get("/bench?delete=bench-b").body
+	require.Contains(t, sure, `name="name" value="bench-b"`)
+	require.Contains(t, sure, "Delete the run of &lt;i&gt;m, ")
+	require.Contains(t, sure, "autofocus", "the way back has the focus")
+	require.Len(t, d.runs, 2)
+
+	require.Equal(t, http.StatusForbidden, r.post("/bench/delete", "name=bench-b", near, "Origin: http://evil.example").Code)
+	require.Equal(t, http.StatusForbidden, r.post("/bench/delete", "name=bench-b", near, "Sec-Fetch-Site: cross-site").Code)
+	require.Equal(t, http.StatusForbidden, r.post("/bench/delete", "name=bench-b", far).Code)
+	require.Equal(t, http.StatusNotFound, r.get("/bench/delete?name=bench-b").StatusCode, "a link deletes nothing")
+	require.Len(t, d.runs, 2)
+	w := r.post("/bench/delete", "name=bench-b", near, "Origin: http://127.0.0.1:8080")
+	require.Equal(t, http.StatusSeeOther, w.Code)
+	require.Equal(t, "/bench#b-kept", w.Header().Get("Location"))
+	require.Len(t, d.runs, 1)
+	gone := r.post("/bench/delete", "name=%3Cb%3Egone", near)
+	require.Equal(t, http.StatusNotFound, gone.Code)
+	require.Contains(t, gone.Body.String(), "There is no run called &lt;b&gt;gone.")
+	d.refuse = errors.New("read-only")
+	require.Equal(t, http.StatusInternalServerError, r.post("/bench/delete", "name=bench-a", near).Code)
+}
+
 func TestBenchRefusesWhatMayNotBe(t *testing.T) {
 	for name, c := range map[string]struct {
 		addr, header string
@@ -108,6 +184,15 @@ func TestBenchRefusesWhatMayNotBe(t *testing.T) {
 		"no concurrency":                  {addr: near, body: form(func(v url.Values) { v.Set("concurrency", ",") }), status: 400, says: "at least one number"},
 		"too many at a time":              {addr: near, body: form(func(v url.Values) { v.Set("concurrency", "1,65") }), status: 400, says: "1 to 64"},
 		"too many levels":                 {addr: near, body: form(func(v url.Values) { v.Set("concurrency", "1,1,1,1,1,1,1,1,1") }), status: 400, says: "up to 8"},
+		"no rate":                         {addr: near, body: form(func(v url.Values) { v.Set("load", "open"); v.Set("rates", "1,0") }), status: 400, says: "Requests a second: wanted up to 8 numbers above 0"},
+		"not a rate":                      {addr: near, body: form(func(v url.Values) { v.Set("load", "open"); v.Set("rates", "NaN") }), status: 400, says: "found &#34;NaN&#34;"},
+		"a flood":                         {addr: near, body: form(func(v url.Values) { v.Set("load", "open"); v.Set("rates", "101") }), status: 400, says: "up to 100"},
+		"no rates":                        {addr: near, body: form(func(v url.Values) { v.Set("load", "open") }), status: 400, says: "at least one number, such as 0.5"},
+		"a wide sweep":                    {addr: near, body: form(func(v url.Values) { v.Set("load", "sweep"); v.Set("sweep", "128") }), status: 400, says: "Sweep: wanted a whole number from 2 to 64"},
+		"another load":                    {addr: near, body: form(func(v url.Values) { v.Set("load", "burst") }), status: 400, says: "Load: wanted closed, open or sweep"},
+		"another preset":                  {addr: near, body: form(func(v url.Values) { v.Set("slo", "huge") }), status: 400, says: "no preset called"},
+		"no limit":                        {addr: near, body: form(func(v url.Values) { v.Set("slo", "own") }), status: 400, says: "at least one of the three fields"},
+		"a limit of nothing":              {addr: near, body: form(func(v url.Values) { v.Set("ttft", "0") }), status: 400, says: "Goodput, TTFT: wanted a limit in ms above 0"},
 		"too long":                        {addr: near, body: form(func(v url.Values) { v.Set("seconds", "601") }), status: 400, says: "Time limit: wanted a whole number from 5 to 600, found &#34;601&#34;"},
 		"too much to read":                {addr: near, body: form(func(v url.Values) { v.Set("prompt", "1000000") }), status: 400, says: "Prompt tokens"},
 		"too much to write":               {addr: near, body: form(func(v url.Values) { v.Set("output", "1e9") }), status: 400, says: "Output tokens"},
@@ -211,18 +296,29 @@ func TestServerWithoutBenchesSaysSo(t *testing.T) {
 func FuzzBenchForm(f *testing.F) {
 	f.Add(form(nil))
 	f.Add("url=x&concurrency=1,,2;3&prompt=-1")
+	f.Add(form(func(v url.Values) { v.Set("load", "open"); v.Set("rates", "1e-9,Inf") }))
+	f.Add(form(func(v url.Values) {
+		v.Set("load", "sweep")
+		v.Set("sweep", "9")
+		v.Set("slo", "small")
+		v.Set("ttft", "1e400")
+	}))
 	f.Fuzz(func(t *testing.T, body string) {
 		v, err := url.ParseQuery(body)
 		if err != nil {
 			return
 		}
-		_, ask, err := readBenchForm(v)
+		_, ask, err := readBenchForm(v, []BenchPreset{{"small", ""}})
 		if err != nil {
 			require.IsType(t, &BenchError{}, err)
 			return
 		}
-		require.NotEmpty(t, ask.Concurrency)
-		require.LessOrEqual(t, len(ask.Concurrency), benchMostLevels)
+		require.Equal(t, 1, min(1, len(ask.Concurrency))+min(1, len(ask.Rates))+min(1, ask.Sweep), "one load")
+		require.LessOrEqual(t, len(ask.Concurrency)+len(ask.Rates), benchMostLevels)
+		require.True(t, ask.Sweep >= 0 && ask.Sweep <= benchMostParallel)
+		for _, x := range ask.Rates {
+			require.True(t, x > 0 && x <= benchMostRate)
+		}
 		for _, n := range ask.Concurrency {
 			require.True(t, n >= 1 && n <= benchMostParallel)
 		}

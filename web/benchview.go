@@ -13,7 +13,13 @@ import (
 // benchData is what the page shows of a state.
 func benchData(about BenchAbout, st *BenchState) pages.BenchData {
 	d := pages.BenchData{On: true, Own: about.Own, Dir: about.Dir, Anywhere: about.Anywhere, Form: benchForm(about, st), Models: st.Models,
-		Run: st.Number, Running: st.Running, Stopping: st.Stopping, Messages: st.Messages, Kept: st.Kept, Failed: st.Failed}
+		Run: st.Number, Running: st.Running, Stopping: st.Stopping, Messages: st.Messages, Kept: st.Kept, Failed: st.Failed, Knee: st.Knee}
+	for _, g := range st.Goodput {
+		d.Goodput = append(d.Goodput, benchGood(&g))
+	}
+	for _, p := range about.Presets {
+		d.Presets = append(d.Presets, pages.BenchPreset(p))
+	}
 	if st.Number == 0 {
 		return d
 	}
@@ -44,24 +50,6 @@ func benchData(about BenchAbout, st *BenchState) pages.BenchData {
 	}
 	d.Plot = benchPlot(st)
 	return d
-}
-
-// benchForm is the form before anything is typed: the last run again, or this server.
-func benchForm(about BenchAbout, st *BenchState) pages.BenchForm {
-	f := pages.BenchForm{URL: about.Own, Concurrency: "1,2,4", Prefill: true}
-	of := []*string{&f.Prompt, &f.Output, &f.Seconds}
-	for i, l := range benchLimits {
-		*of[i] = strconv.Itoa(l.first)
-	}
-	if a := st.Ask; st.Number > 0 {
-		var levels []string
-		for _, n := range a.Concurrency {
-			levels = append(levels, strconv.Itoa(n))
-		}
-		f = pages.BenchForm{URL: a.URL, Model: a.Model, Concurrency: strings.Join(levels, ","), Prompt: strconv.Itoa(a.PromptTokens),
-			Output: strconv.Itoa(a.OutputTokens), Seconds: strconv.Itoa(int(a.Seconds)), Prefill: !a.NoPrefill}
-	}
-	return f
 }
 
 // benchNow is the line that is read aloud when it changes.
@@ -106,6 +94,16 @@ func benchNumber(x float64, unit, prov, how string) view.Number {
 		return view.NotMeasured
 	}
 	return view.Number{Value: view.Sig3(x), Unit: unit, Exact: strconv.FormatFloat(x, 'g', 7, 64) + " " + unit, Prov: prov, How: how}
+}
+
+// benchGood is a line of the table of goodput. A rate of 0 is a result here: no request met the limits.
+func benchGood(g *BenchGood) pages.BenchGood {
+	out := pages.BenchGood{Limits: g.Limits, With: g.With, Rate: view.NotMeasured, Share: "-"}
+	if g.Rate != nil {
+		out.Rate = view.Number{Value: view.Sig3(*g.Rate), Unit: "req/s", Exact: strconv.FormatFloat(*g.Rate, 'g', 7, 64) + " req/s", Prov: "derived", How: "requests that met every limit / wall time"}
+		out.Share = fmt.Sprintf("%.0f %%", 100*g.Share)
+	}
+	return out
 }
 
 func seconds(s float64) string {

@@ -53,6 +53,7 @@ const (
 	benchMessages = 8
 	benchModels   = 50
 	benchRuns     = 200 // of the list
+	benchInFlight = 256 // requests of an open loop that may pile up before its level ends
 )
 
 // newBenches keeps runs in dir, "" for a folder of the user's cache. l is where this server listens.
@@ -85,7 +86,11 @@ func (b *benches) About() web.BenchAbout {
 			dir = filepath.Join("~", rest)
 		}
 	}
-	return web.BenchAbout{Own: "http://" + b.own.String(), Dir: dir, Anywhere: b.anywhere}
+	about := web.BenchAbout{Own: "http://" + b.own.String(), Dir: dir, Anywhere: b.anywhere}
+	for _, p := range bench.Presets {
+		about.Presets = append(about.Presets, web.BenchPreset{Name: p.Name, Text: fmt.Sprintf("TTFT %g ms, TPOT %g ms", p.TTFT, p.TPOT)})
+	}
+	return about
 }
 
 // allow is asked about each address that a run dials.
@@ -124,8 +129,16 @@ func (b *benches) Start(ask web.BenchAsk) error {
 		return err
 	}
 	ask.URL = address
-	if ask.Seconds <= 0 || len(ask.Concurrency) == 0 {
-		return &web.BenchError{Text: "A run needs a time limit and at least one number of requests at a time."}
+	if ask.Seconds <= 0 || len(ask.Concurrency)+len(ask.Rates)+ask.Sweep == 0 {
+		return &web.BenchError{Text: "A run needs a time limit and a load."}
+	}
+	var slo []bench.SLO
+	for _, s := range ask.SLO {
+		one, err := bench.ParseSLO(s)
+		if err != nil {
+			return &web.BenchError{Text: sentence(strings.Replace(err.Error(), "--slo ", "Goodput, ", 1))}
+		}
+		slo = append(slo, one)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -138,7 +151,7 @@ func (b *benches) Start(ask web.BenchAsk) error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil { // before minutes are spent
 		return fmt.Errorf("--bench-dir: %w", err)
 	}
-	cfg := bench.Config{URL: ask.URL, Model: ask.Model, Concurrency: ask.Concurrency, PromptTokens: ask.PromptTokens, OutputTokens: ask.OutputTokens,
+	cfg := bench.Config{URL: ask.URL, Model: ask.Model, Concurrency: ask.Concurrency, Rates: ask.Rates, Sweep: ask.Sweep, SLO: slo, InFlight: benchInFlight, PromptTokens: ask.PromptTokens, OutputTokens: ask.OutputTokens,
 		Seconds: ask.Seconds, Silence: min(ask.Seconds, 60), NoPrefill: ask.NoPrefill, Key: ask.Key, GPUs: benchGPUs}
 	if !b.anywhere {
 		cfg.Allow = b.allow
@@ -160,8 +173,10 @@ func (b *benches) run(ctx context.Context, cfg bench.Config, done chan struct{})
 	defer close(done)
 	r, err := b.measure(ctx, cfg, b.progress)
 	kept, stopped := "", ""
+	var knee string
+	var good []web.BenchGood
 	if r != nil {
-		stopped = r.Stopped
+		stopped, knee, good = r.Stopped, kneeText(r), goodput(r)
 		if paths, e := report.Write(b.dir, r); e == nil {
 			kept = strings.TrimSuffix(filepath.Base(paths[0]), ".json")
 		} else {
@@ -173,7 +188,7 @@ func (b *benches) run(ctx context.Context, cfg bench.Config, done chan struct{})
 	b.cancel()
 	st := &b.st
 	st.Elapsed, st.Left = time.Since(st.Started).Seconds(), 0
-	st.Running, st.Flying, st.Kept, st.Stopped = false, 0, kept, stopped
+	st.Running, st.Flying, st.Kept, st.Stopped, st.Knee, st.Goodput = false, 0, kept, stopped, knee, good
 	switch {
 	case err == nil:
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):

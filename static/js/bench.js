@@ -1,6 +1,10 @@
-// The Bench page while a run runs: the part that moves is fetched anew, and the page once when the run has ended. Without
+// The Bench page. While a run runs: the part that moves is fetched anew, and the page once when the run has ended. Without
 // this script the page is the same, and is looked at again by hand.
 (() => {
+  // Who types how much of a load means that load. Without this script the round buttons choose it.
+  for (const field of document.querySelectorAll('[data-load]')) {
+    field.addEventListener('input', () => { document.querySelector(`input[name="load"][value="${field.dataset.load}"]`).checked = true; });
+  }
   const box = document.querySelector('[data-bench-live]'), now = document.querySelector('[data-bench-now]');
   if (!box) return;
   let missed = 0;

@@ -36,7 +36,7 @@ func TestRunIsStartedWatchedAndComparedOnTheBenchPage(t *testing.T) {
 	require.Equal(t, base, browser.Eval[string](p, `document.forms[0].elements.url.value`), "the server's own address stands there")
 	shoot("first-1440x900-light")
 
-	start(`{concurrency: '1,2', prompt: '16', output: '4', seconds: '8'}`)
+	start(`{concurrency: '1,2', prompt: '16', output: '4', seconds: '20'}`)
 	browser.Eval[any](p, `window.same = true`)
 	p.Until(`document.querySelectorAll('.steps tbody tr').length > 1 && document.querySelector('.dots .good')?.getAttribute('d')`)
 	require.True(t, browser.Eval[bool](p, `window.same && document.querySelector('.ask button').disabled`), "the part that moves is replaced, not the page")
@@ -44,7 +44,7 @@ func TestRunIsStartedWatchedAndComparedOnTheBenchPage(t *testing.T) {
 	p.Until(`!document.querySelector('[data-bench-live]') && document.querySelectorAll('.traces tbody tr').length === 1`)
 	require.Equal(t, "", browser.Eval[string](p, `document.querySelector('.bench .warn')?.textContent ?? ''`))
 
-	start(`{concurrency: '1', prompt: '16', output: '64', seconds: '300'}`)
+	start(`{concurrency: '1', prompt: '16', output: '16', seconds: '300'}`)
 	p.Until(`Number(document.querySelectorAll('.steps tbody tr')[1]?.cells[1].textContent.split(' ')[0]) > 2`)
 	desk := p
 	p = browser.Open(t, chromium, base, browser.Phone, "dark")
@@ -72,8 +72,36 @@ func TestRunIsStartedWatchedAndComparedOnTheBenchPage(t *testing.T) {
 	require.Equal(t, "null", browser.Eval[string](p, `self.origin`), "a report is an origin of its own")
 	browser.Eval[any](p, `document.querySelector('.bar a').click()`)
 	p.Until(`location.pathname === '/bench' && document.readyState === 'complete'`)
-	p.Quiet()
 	files, err := filepath.Glob(filepath.Join(kept, "*.html"))
 	require.NoError(t, err)
 	require.Len(t, files, 2)
+
+	// Deleting asks first; the way back has the focus, and the keyboard alone gets there.
+	browser.Eval[any](p, `document.querySelector('.acts a[href*="delete="]').focus()`)
+	p.Press("\r")
+	p.Until(`document.activeElement?.textContent === 'Keep it'`)
+	shoot("delete-390x844-dark")
+	p.Press("\r")
+	p.Until(`location.search === '' && !document.getElementById('b-delete') && document.querySelectorAll('.traces tbody tr').length === 2`)
+	browser.Eval[any](p, `document.querySelector('.acts a[href*="delete="]').focus()`)
+	p.Press("\r")
+	p.Until(`document.activeElement?.textContent === 'Keep it'`)
+	p.Press("\t")
+	p.Press("\r")
+	p.Until(`location.hash === '#b-kept' && location.search === '' && document.querySelectorAll('.traces tbody tr').length === 1`)
+	files, err = filepath.Glob(filepath.Join(kept, "*"))
+	require.NoError(t, err)
+	require.Len(t, files, 4, "the other run's")
+
+	// An open loop with a limit of the reader's own: typing how much chooses the load.
+	browser.Eval[any](p, `document.forms[0].elements.rates.focus()`)
+	p.Press("9")
+	require.Equal(t, "open", browser.Eval[string](p, `document.forms[0].elements.load.value`))
+	start(`{rates: '4', prompt: '16', output: '4', seconds: '12', slo: 'own', e2e: '60000'}`)
+	p.Until(`!document.querySelector('[data-bench-live]') && document.querySelectorAll('.traces tbody tr').length === 2`)
+	require.Contains(t, browser.Eval[string](p, `document.querySelector('.live').textContent`), "open loop, 4 requests/s")
+	require.Regexp(t, `e2e=60000.*req/s.*100 %.*4 requests/s`, browser.Eval[string](p, `document.querySelectorAll('.steps')[1].tBodies[0].textContent.replace(/\s+/g, ' ')`))
+	browser.Eval[any](p, `document.querySelectorAll('.steps')[1].scrollIntoView({block: 'center'})`)
+	shoot("goodput-390x844-dark")
+	p.Quiet()
 }

@@ -27,6 +27,7 @@ type Config struct {
 	NoPrefill    bool      `json:"no_prefill,omitempty"`
 	SLO          []SLO     `json:"slo,omitempty"`        // nil = MLPerf's presets
 	Seconds      float64   `json:"seconds,omitempty"`    // time limit of the whole run; 0 = 170, or none where Requests is given
+	InFlight     int       `json:"in_flight,omitempty"`  // open loop: a level ends when so many requests are in flight; 0 = 2000
 	MaxErrors    int       `json:"max_errors,omitempty"` // a level ends after so many errors; 0 = 10
 	Silence      float64   `json:"silence_s,omitempty"`  // seconds without a byte after which a request is given up; 0 = 120
 	Seed         uint64    `json:"seed,omitempty"`       // of prompts and arrivals; 0 = drawn
@@ -116,7 +117,7 @@ func (c *Config) check() error {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"prompt tokens", c.PromptTokens}, {"output tokens", c.OutputTokens}, {"requests", c.Requests}, {"sweep", c.Sweep}, {"max errors", c.MaxErrors}} {
+	}{{"prompt tokens", c.PromptTokens}, {"output tokens", c.OutputTokens}, {"requests", c.Requests}, {"sweep", c.Sweep}, {"max errors", c.MaxErrors}, {"in flight", c.InFlight}} {
 		if n.value < 0 || n.value > 10_000_000 {
 			return usage("bench: %s %d: wanted 0 or more", n.name, n.value)
 		}
@@ -138,6 +139,9 @@ func (c *Config) check() error {
 	}
 	if c.MaxErrors == 0 {
 		c.MaxErrors = 10
+	}
+	if c.InFlight == 0 {
+		c.InFlight = mostInFlight
 	}
 	if c.Silence == 0 {
 		c.Silence = 120

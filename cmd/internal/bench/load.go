@@ -103,8 +103,8 @@ func (l *load) open(ctx context.Context, seed uint64) {
 			}
 			break
 		}
-		if l.flying.Load() >= mostInFlight {
-			l.stopped = fmt.Sprintf("saturated: %d requests in flight", mostInFlight)
+		if n := l.r.cfg.InFlight; int(l.flying.Load()) >= n {
+			l.stopped = fmt.Sprintf("saturated: %d requests in flight", n)
 			break
 		}
 		wg.Add(1)
