@@ -26,6 +26,7 @@ import (
 	"glassbox/engine/spec"
 	"glassbox/engine/stops"
 	"glassbox/engine/token"
+	"glassbox/trace"
 )
 
 // Options is what an engine is opened with. Zero values are replaced by defaults.
@@ -38,6 +39,7 @@ type Options struct {
 	Queue    int    // requests that may wait; default 256
 	KVTokens int    // positions the KV cache holds in all; default one full context, or 2048 a slot if that is more
 	Budget   int    // most tokens of a pass; default 512
+	KV       string // number formats of the KV cache, see backend.ParseKV; default what the backend likes best
 	NoPrefix bool   // compute every prompt in full: no pages are shared between requests that begin alike
 	Draft    string // how tokens are guessed ahead: spec.Off (default) or spec.Ngram
 	Drafts   int    // most tokens that are guessed at once; default spec.DefaultTokens
@@ -66,14 +68,15 @@ type Engine struct {
 	stops *stops.Desk
 	pace  *spec.Pace // nil: nothing is guessed
 
-	submit chan *answer
-	gate   sync.RWMutex // held by those who submit; the loop shuts it before it takes in what is left
-	shut   bool
-	ctx    context.Context // ends when Close is called
-	cancel context.CancelFunc
-	done   chan struct{}  // closed when the loop has ended
-	work   []*work        // captures of answers that are over; of the loop
-	apart  sync.WaitGroup // captures that need the backend no more
+	submit   chan *answer
+	gate     sync.RWMutex // held by those who submit; the loop shuts it before it takes in what is left
+	shut     bool
+	ctx      context.Context // ends when Close is called
+	cancel   context.CancelFunc
+	done     chan struct{}     // closed when the loop has ended
+	followed []*trace.Recorder // of requests in the scheduler; of the loop
+	work     []*work           // captures of answers that are over; of the loop
+	apart    sync.WaitGroup    // captures that need the backend no more
 
 	captured atomic.Int64 // bytes that captures of all requests may come to take
 	once     sync.Once
@@ -130,7 +133,11 @@ func Open(f *gguf.File, o Options) (*Engine, error) {
 	if !ok {
 		return nil, fmt.Errorf("backend: wanted %s, found %q", strings.Join([]string{"cpu", "ref"}, " or "), o.Backend)
 	}
-	bo := backend.Options{Threads: o.Threads, MaxTokens: o.Budget, MaxOut: max(o.rows(), headRows), MaxScores: maxScores, Pages: kv.PagesFor(o.KVTokens), Features: o.Features}
+	types, err := backend.ParseKV(o.KV)
+	if err != nil {
+		return nil, err
+	}
+	bo := backend.Options{KV: types, Threads: o.Threads, MaxTokens: o.Budget, MaxOut: max(o.rows(), headRows), MaxScores: maxScores, Pages: kv.PagesFor(o.KVTokens), Features: o.Features}
 	be, err := open(m.Graph, bo)
 	if err != nil {
 		return nil, err

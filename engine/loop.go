@@ -70,6 +70,8 @@ func (e *Engine) take(a *answer) {
 	if err := e.sched.Enqueue(a.seq); err != nil {
 		e.stats.failed.Add(1)
 		a.finish(Event{Err: err})
+	} else {
+		e.follow(a)
 	}
 	if m.On() {
 		running, waiting := e.sched.Counts()
@@ -95,7 +97,7 @@ func (e *Engine) dropGone() {
 // fail takes a request out and ends its stream with an error.
 func (e *Engine) fail(a *answer, err error) {
 	e.stats.failed.Add(1)
-	e.sched.Finish(a.seq)
+	e.leave(a)
 	a.finish(Event{Err: err})
 }
 
@@ -105,7 +107,9 @@ func (e *Engine) pass(items []sched.Item) {
 	e.stats.passes.Add(1)
 	start := trace.Now()
 	err := guard("pass", func() error { return e.run.Run(items, e.sched.Copies()...) })
-	e.timed(items, trace.Now()-start)
+	dur := trace.Now() - start
+	e.timed(items, dur)
+	e.turned(items, start, dur)
 	if err != nil {
 		log.Printf("glassbox: a pass of %d requests failed: %v", len(items), err)
 		for _, it := range items {

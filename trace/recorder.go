@@ -49,6 +49,7 @@ type Alternative struct {
 // Facts is what was asked and what came out, beside the spans.
 type Facts struct {
 	RequestID   string
+	Number      int64           // of the request, counted by the engine from 1
 	TraceParent string          // W3C trace context as received, "" if none
 	Endpoint    string          // "/v1/chat/completions"
 	Messages    json.RawMessage // chat requests
@@ -86,6 +87,8 @@ type Recorder struct {
 	mu      sync.Mutex
 	facts   Facts
 	arrays  []Array
+	turns   []Turn        // not drained yet
+	pages   []PageChange  // not drained yet
 	sent    int           // output tokens already drained
 	hurry   chan struct{} // one slot: a ring is half full
 	done    chan struct{}
@@ -162,7 +165,9 @@ type Batch struct {
 	Spans   []Span
 	Passes  []*PassOps // give each back with Recycle when read
 	Tokens  []Token    // new tokens of the answer
-	Dropped int64      // spans lost so far, in all: a full ring drops, it never blocks compute
+	Turns   []Turn
+	Pages   []PageChange
+	Dropped int64 // spans lost so far, in all: a full ring drops, it never blocks compute
 }
 
 // Drain takes what was written since the last call. Only the collector calls it.
@@ -180,6 +185,8 @@ func (r *Recorder) Drain(b *Batch) {
 	r.mu.Lock()
 	b.Tokens = append(b.Tokens[:0], r.facts.OutputToks[r.sent:]...)
 	r.sent = len(r.facts.OutputToks)
+	b.Turns, r.turns = r.turns, nil
+	b.Pages, r.pages = r.pages, nil
 	r.mu.Unlock()
 	b.Dropped = r.dropped.Load()
 }

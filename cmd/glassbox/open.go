@@ -109,12 +109,14 @@ func (o *opened) inputTop() int {
 
 // head is what recordings say of this process. The file's hash is computed here where it is not known.
 func (o *opened) head() file.Head {
-	c, d := o.engine.Config(), o.engine.Device()
+	c, d, m := o.engine.Config(), o.engine.Device(), o.engine.Cache()
 	return file.Head{
 		Engine: file.Engine{Name: "glassbox", Version: version, Commit: cmp.Or(commit(), "unknown")},
 		Model: file.Model{Name: cmp.Or(o.title, c.Name, o.name), File: o.base, SHA256: cmp.Or(o.sha, o.file.SHA256()), Architecture: c.Arch, Quantization: c.Quant,
 			Layers: c.Layers, Heads: c.Heads, KVHeads: c.KVHeads, Width: c.Width, Vocab: c.Vocab, HeadDim: c.HeadDim, FFN: c.FFN, Context: c.Context, Tensors: o.tensors()},
 		Device: file.Device{Kind: d.Kind, Name: d.Name, Threads: d.Threads, Features: d.Features, Roof: knownRoof(d), InputTop: o.inputTop()},
-		Clock:  file.Clock{Name: "monotonic", ResolutionNs: trace.Resolution()},
+		Memory: &file.Memory{PageTokens: m.PageTokens, Pages: m.Pages, PageBytes: m.BytesPerToken * int64(m.PageTokens), BytesPerToken: m.BytesPerToken,
+			Keys: m.Keys.Name(), Values: m.Values.Name(), PrefixCache: m.Prefixes},
+		Clock: file.Clock{Name: "monotonic", ResolutionNs: trace.Resolution()},
 	}
 }

@@ -18,6 +18,7 @@ type Options struct {
 	MaxOut    int    // most rows of one batch whose logits are wanted
 	MaxScores int    // most floats of the PerKey buffer in one batch: sum over tokens of heads * keys, see Batch.Scores
 	Pages     int    // pages of the KV cache; memory is taken as pages are first written
+	KV        *KV    // number formats of the cache, nil = what the backend likes best
 	Features  string // cpu: kernel variant to use instead of the best one ("avx2", "generic"), "" = best
 }
 
@@ -35,8 +36,8 @@ type Backend interface {
 	Name() string
 	// Device describes the device.
 	Device() Device
-	// KVBytes is the size of one element of the KV cache.
-	KVBytes() int
+	// KV returns the number formats of keys and values in the cache.
+	KV() KV
 	// Run computes the batch: every node of the graph in order. With ops nil it takes no clock. Else it fills ops: the
 	// backend calls ops.Reset(len(nodes), workers), and sets for node i ops.Ops[i] Op, Layer, PC (from the node), Fn
 	// (entry of its own function for the op), Kernel, Start and Dur (from the moment the workers enter the op to the
@@ -107,9 +108,9 @@ func (b *Batch) Scores(heads int) int {
 	return n
 }
 
-// Shape returns what the nodes' Work is derived from; window is the graph's.
-func (b *Batch) Shape(kvBytes, window int) graph.Shape {
-	s := graph.Shape{Tokens: len(b.Tokens), Out: len(b.Out), KVBytes: int64(kvBytes)}
+// Shape returns what the nodes' Work is derived from; types are the cache's formats, window is the graph's.
+func (b *Batch) Shape(types KV, window int) graph.Shape {
+	s := graph.Shape{Tokens: len(b.Tokens), Out: len(b.Out), KeyType: types.Keys, ValueType: types.Values}
 	first := 0 // position of the sequence's first token
 	for i, p := range b.Pos {
 		if i == 0 || b.Seq[i-1] != b.Seq[i] {

@@ -187,7 +187,7 @@ func (r *Runner) timed(items []sched.Item) error {
 
 // work fills what each op moved and computed, derived from its shapes.
 func (r *Runner) work() {
-	shape := r.batch.Shape(r.be.KVBytes(), r.g.Window)
+	shape := r.batch.Shape(r.be.KV(), r.g.Window)
 	for i, n := range r.g.Nodes {
 		w := n.Work(r.g, shape)
 		r.ops.Ops[i].Bytes, r.ops.Ops[i].Flops = w.Bytes, w.Flops

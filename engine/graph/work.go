@@ -1,5 +1,7 @@
 package graph
 
+import "glassbox/engine/tensor"
+
 // Work is what a node reads, writes and computes for a batch, derived from shapes: the least any implementation must
 // do, with each weight read once a pass.
 type Work struct {
@@ -15,7 +17,7 @@ type Shape struct {
 	KVRead int64 // sum over sequences of the positions in the cache once this batch is written
 	// The same in layers with a window: no more keys than the window has, and no position older than the first token's.
 	WindowKeys, WindowRead int64
-	KVBytes                int64 // bytes of one element in the cache
+	KeyType, ValueType     tensor.Type // number formats of the cache
 }
 
 // Work derives the node's traffic and arithmetic.
@@ -41,12 +43,16 @@ func (n *Node) Work(g *Graph, s Shape) Work {
 		w := width(n.A) + width(n.B)
 		return Work{Bytes: rows * 8 * w, Flops: rows * 3 * w}
 	case KVWrite:
-		w := width(n.A) + width(n.B)
-		return Work{Bytes: rows * w * (4 + s.KVBytes)}
+		k, v := int64(s.KeyType.RowBytes(n.Attn.HeadDim)), int64(s.ValueType.RowBytes(n.Attn.HeadDim))
+		return Work{Bytes: rows * (4*(width(n.A)+width(n.B)) + int64(n.Attn.KVHeads)*(k+v))}
 	case Scores, Mix:
 		a := n.Attn
 		keys, read := n.keys(s)
-		kv := read * int64(a.KVHeads*a.HeadDim) * s.KVBytes
+		t := s.KeyType
+		if n.Kind == Mix {
+			t = s.ValueType
+		}
+		kv := read * int64(a.KVHeads*t.RowBytes(a.HeadDim))
 		return Work{Bytes: kv + 4*keys*int64(a.Heads) + rows*4*int64(a.Heads*a.HeadDim), Flops: 2 * keys * int64(a.Heads*a.HeadDim)}
 	case Softmax:
 		keys, _ := n.keys(s)

@@ -94,3 +94,14 @@ func (l *lru) pages() []Page {
 	}
 	return out
 }
+
+// Published returns the pages that are known by their prefix, held or not.
+func (p *Pool) Published() []Page {
+	var out []Page
+	for pg, key := range p.keys {
+		if key != (Key{}) {
+			out = append(out, Page(pg))
+		}
+	}
+	return out
+}

@@ -13,6 +13,7 @@ import (
 	"glassbox/engine/golden"
 	"glassbox/engine/graph"
 	"glassbox/engine/model"
+	"glassbox/engine/tensor"
 	"glassbox/engine/testmodel"
 	"glassbox/trace"
 )
@@ -135,7 +136,7 @@ func TestFilesThatAreNotForThisEngineAreRefusedByName(t *testing.T) {
 
 func TestWorkIsDerivedFromShapes(t *testing.T) {
 	m := testmodel.Builtin(t)
-	s := graph.Shape{Tokens: 1, Out: 1, Keys: 43, KVRead: 43, KVBytes: 2}
+	s := graph.Shape{Tokens: 1, Out: 1, Keys: 43, KVRead: 43, KeyType: tensor.F16, ValueType: tensor.F16}
 	flops, weights := int64(0), int64(0)
 	for _, n := range m.Graph.Nodes {
 		w := n.Work(m.Graph, s)
@@ -162,7 +163,7 @@ func TestWorkOfALayerWithAWindow(t *testing.T) {
 	require.Zero(t, m.Graph.Attn.Window, "the cache keeps every position")
 	b := backend.Batch{Pos: []int32{14, 15, 16, 17, 40}, Seq: []int32{0, 0, 0, 0, 1}}
 	b.Tokens = make([]int32, len(b.Pos))
-	s := b.Shape(2, m.Graph.Window)
+	s := b.Shape(backend.KV{Keys: tensor.F16, Values: tensor.F16}, m.Graph.Window)
 	require.EqualValues(t, 15+16+17+18+41, s.Keys)
 	require.EqualValues(t, 18+41, s.KVRead)
 	require.EqualValues(t, 15+16+16+16+16, s.WindowKeys)

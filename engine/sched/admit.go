@@ -51,13 +51,11 @@ func (s *Scheduler) before(a, b *Sequence) bool {
 func (s *Scheduler) admit(q *Sequence) bool {
 	m := q.Trace.Begin(trace.StepAdmit)
 	found, keys := s.find(q)
-	s.pool.Share(found) // before the count: kept pages are among the free ones
 	need := kv.PagesFor(len(q.Tokens)) - len(found)
 	if s.partial(q, found) {
 		need++ // a copy
 	}
-	if need > s.pool.Free() {
-		s.pool.Release(found)
+	if need > s.pool.Free()-s.kept(found) {
 		return false // it waits: the span is dropped, the queue's goes on
 	}
 	if m.On() {
@@ -69,6 +67,8 @@ func (s *Scheduler) admit(q *Sequence) bool {
 	s.waiting = slices.DeleteFunc(s.waiting, func(w *Sequence) bool { return w == q })
 	s.running = append(s.running, q)
 	s.pickSlot(q)
+	s.of(q)
+	s.pool.Share(found)
 	s.match(q, found, keys)
 	s.reserve(q, len(q.Tokens))
 	s.own(q, q.Cached, q.Cached+1)
@@ -104,6 +104,17 @@ func (s *Scheduler) find(q *Sequence) ([]kv.Page, []kv.Key) {
 		return nil, nil
 	}
 	return s.pool.Match(kv.Root(q.Salt), q.Tokens)
+}
+
+// kept counts those of the pages that nobody holds: they are among the free ones.
+func (s *Scheduler) kept(pages []kv.Page) int {
+	n := 0
+	for _, pg := range pages {
+		if s.pool.Holders(pg) == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // partial tells whether the sequence has to write into the last of the pages that it shares.
@@ -152,6 +163,7 @@ func (s *Scheduler) publish(q *Sequence) {
 	if q.Private || !s.c.Prefixes {
 		return
 	}
+	s.of(q)
 	q.keys = q.keys[:min(len(q.keys), q.Cached/kv.PageTokens)]
 	for n := len(q.keys); (n+1)*kv.PageTokens <= min(q.Cached, len(q.Tokens)); n++ {
 		key := kv.Root(q.Salt)
@@ -169,6 +181,7 @@ func (s *Scheduler) reserve(q *Sequence, n int) bool {
 	if kv.PagesFor(n) <= len(q.Pages) {
 		return true
 	}
+	s.of(q)
 	m := q.Trace.Begin(trace.StepReserve)
 	before := len(q.Pages)
 	pages, ok := s.pool.Grow(q.Pages, n)
@@ -188,6 +201,7 @@ func (s *Scheduler) reserve(q *Sequence, n int) bool {
 
 // own makes the pages that positions [from, to) are written to the sequence's own.
 func (s *Scheduler) own(q *Sequence, from, to int) bool {
+	s.of(q)
 	for i := from / kv.PageTokens; i < kv.PagesFor(to); i++ {
 		c, copied, ok := s.pool.Own(q.Pages, i)
 		if !ok {
@@ -196,6 +210,7 @@ func (s *Scheduler) own(q *Sequence, from, to int) bool {
 		if copied && i*kv.PageTokens < from { // else nothing of it is kept
 			s.copies = append(s.copies, c)
 			s.totals.Copied++
+			s.changed(trace.PageCopy, c.To, c.From)
 		}
 	}
 	return true

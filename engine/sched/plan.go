@@ -128,6 +128,7 @@ func (s *Scheduler) preempt(q *Sequence) {
 	s.running = slices.DeleteFunc(s.running, func(r *Sequence) bool { return r == q })
 	s.slots[q.Slot] = false
 	q.Slot, q.Cached, q.Draft, q.keys = -1, 0, nil, q.keys[:0]
+	s.of(q)
 	s.pool.Release(q.Pages)
 	q.Pages = nil
 	s.waiting = slices.Insert(s.waiting, 0, q)

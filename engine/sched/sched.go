@@ -106,6 +106,7 @@ type Scheduler struct {
 	turn    int       // counts calls of Admit
 	number  int64
 	totals  Totals
+	watch   watch
 }
 
 // Totals count what happened since the scheduler was made.
@@ -165,6 +166,7 @@ func (s *Scheduler) Ran(it Item) {
 func (s *Scheduler) Truncate(q *Sequence, n int) {
 	q.Cached = min(q.Cached, n)
 	q.keys = q.keys[:min(len(q.keys), n/kv.PageTokens)]
+	s.of(q)
 	if keep := kv.PagesFor(max(n, len(q.Tokens))); keep < len(q.Pages) {
 		s.pool.Release(q.Pages[keep:])
 		q.Pages = q.Pages[:keep]
@@ -201,6 +203,7 @@ func (s *Scheduler) release(q *Sequence) {
 func (s *Scheduler) freePages(q *Sequence) {
 	m := q.Trace.Begin(trace.StepFreePages)
 	n := len(q.Pages)
+	s.of(q)
 	freed := s.pool.Release(q.Pages)
 	q.Pages = nil
 	if m.On() {

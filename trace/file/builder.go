@@ -18,6 +18,7 @@ type Head struct {
 	Device   Device
 	Clock    Clock
 	Untraced *Untraced
+	Memory   *Memory // without changes
 }
 
 // Delta is what a request did since the last one: new spans, passes and tokens of the answer, in the form of the file.
@@ -26,12 +27,16 @@ type Delta struct {
 	Spans   []Span
 	Passes  []Pass
 	Tokens  []Token
+	Turns   []Turn
+	Pages   []PageChange
 	Dropped int64                  // spans lost so far, in all
 	Sources map[string][]SourceRef // source positions not seen before, by step
 }
 
 // Empty tells whether nothing happened.
-func (d *Delta) Empty() bool { return len(d.Spans)+len(d.Passes)+len(d.Tokens)+len(d.Sources) == 0 }
+func (d *Delta) Empty() bool {
+	return len(d.Spans)+len(d.Passes)+len(d.Tokens)+len(d.Turns)+len(d.Pages)+len(d.Sources) == 0
+}
 
 // add appends a later delta.
 func (d *Delta) add(more *Delta) {
@@ -42,6 +47,8 @@ func (d *Delta) add(more *Delta) {
 	d.Spans = append(d.Spans, more.Spans...)
 	d.Passes = append(d.Passes, more.Passes...)
 	d.Tokens = append(d.Tokens, more.Tokens...)
+	d.Turns = append(d.Turns, more.Turns...)
+	d.Pages = append(d.Pages, more.Pages...)
 	d.Dropped = more.Dropped
 	for step, refs := range more.Sources {
 		if d.Sources == nil {
@@ -51,7 +58,8 @@ func (d *Delta) add(more *Delta) {
 	}
 }
 
-// AppendJSON appends {"spans":[…],"passes":[…],"tokens":[…],"dropped":n}, the elements as in trace.json.
+// AppendJSON appends {"spans":[…],"passes":[…],"tokens":[…],"dropped":n}, where there are any with "turns" and "pages" (the
+// changes of memory), the elements as in trace.json.
 func (d *Delta) AppendJSON(b []byte) []byte { return append(d.appendFields(append(b, '{')), '}') }
 
 // MarshalJSON writes the delta as AppendJSON does.
@@ -64,6 +72,12 @@ func (d *Delta) appendFields(b []byte) []byte {
 	b = appendMarshalled(b, orEmpty(d.Passes))
 	b = append(b, `,"tokens":`...)
 	b = appendMarshalled(b, orEmpty(d.Tokens))
+	if len(d.Turns) > 0 {
+		b = appendMarshalled(append(b, `,"turns":`...), d.Turns)
+	}
+	if len(d.Pages) > 0 {
+		b = appendMarshalled(append(b, `,"pages":`...), d.Pages)
+	}
 	return appendKeyInt(b, `,"dropped":`, d.Dropped)
 }
 
@@ -84,6 +98,7 @@ type Builder struct {
 	sources *sourceSet
 	path    []byte
 	traceID string
+	pages   []PageChange
 }
 
 // NewBuilder begins the recording of a recorder's request.
@@ -91,7 +106,7 @@ func NewBuilder(rec *trace.Recorder, head Head) *Builder {
 	b := &Builder{rec: rec, ids: map[string]int{}, passIDs: map[string]int{}, opIDs: map[string]int{}, kernels: map[trace.KernelID]string{}, sources: newSourceSet()}
 	b.out = Recording{
 		ID: rec.ID, Schema: Schema{SchemaName, SchemaVersion}, Engine: head.Engine, Model: head.Model, Device: head.Device,
-		Clock: head.Clock, Untraced: head.Untraced, Started: trace.Wall(rec.Start).UTC().Format(startedForm),
+		Clock: head.Clock, Untraced: head.Untraced, Memory: head.Memory, Started: trace.Wall(rec.Start).UTC().Format(startedForm),
 		Lanes: engineLanes(),
 	}
 	id := make([]byte, 16)
@@ -114,13 +129,14 @@ func engineLanes() []Lane {
 // Head returns the recording as it is before its first span: a copy that does not change.
 func (b *Builder) Head() *Recording {
 	h := b.out
-	h.Spans, h.Passes = nil, nil
+	h.Spans, h.Passes, h.Turns = nil, nil, nil
 	return &h
 }
 
 // Append takes in a batch and returns what is new. The passes of the batch are not kept: recycle them.
 func (b *Builder) Append(batch *trace.Batch) Delta {
 	spans, passes, tokens := len(b.out.Spans), len(b.out.Passes), len(b.out.Request.OutputTokens)
+	turns, pages := len(b.out.Turns), len(b.pages)
 	for i := range batch.Spans {
 		b.span(&batch.Spans[i])
 	}
@@ -130,11 +146,13 @@ func (b *Builder) Append(batch *trace.Batch) Delta {
 	for i := range batch.Tokens {
 		b.out.Request.OutputTokens = append(b.out.Request.OutputTokens, b.token(&batch.Tokens[i]))
 	}
+	b.turns(batch)
 	b.out.Dropped.Spans = batch.Dropped
 	o := &b.out
 	return Delta{
 		Spans: o.Spans[spans:len(o.Spans):len(o.Spans)], Passes: o.Passes[passes:len(o.Passes):len(o.Passes)],
-		Tokens:  o.Request.OutputTokens[tokens:len(o.Request.OutputTokens):len(o.Request.OutputTokens)],
+		Tokens: o.Request.OutputTokens[tokens:len(o.Request.OutputTokens):len(o.Request.OutputTokens)],
+		Turns:  o.Turns[turns:len(o.Turns):len(o.Turns)], Pages: b.pages[pages:len(b.pages):len(b.pages)],
 		Dropped: batch.Dropped, Sources: b.sources.take(),
 	}
 }
@@ -278,7 +296,7 @@ func promptToken(t *trace.Token) Token {
 func (b *Builder) Request() Request {
 	f := b.rec.Facts()
 	r := Request{
-		ID: f.RequestID, TraceID: b.traceID, TraceParent: f.TraceParent, Endpoint: f.Endpoint, Prompt: f.Prompt,
+		ID: f.RequestID, Number: f.Number, TraceID: b.traceID, TraceParent: f.TraceParent, Endpoint: f.Endpoint, Prompt: f.Prompt,
 		Rendered: f.Rendered, Text: f.Text, FinishReason: f.Finish, Error: f.Err, CaptureNs: f.CaptureNs,
 		OutputTokens: b.out.Request.OutputTokens[:len(b.out.Request.OutputTokens):len(b.out.Request.OutputTokens)],
 	}
@@ -333,6 +351,7 @@ const ringFull = "a ring was full: the request made spans faster than they were 
 func (b *Builder) Finish() *Recording {
 	rec := b.out
 	rec.Request = b.Request()
+	rec.Memory = withChanges(rec.Memory, b.pages)
 	rec.RawSources = b.sources.all()
 	if rec.Dropped.Spans > 0 {
 		rec.Dropped.Why = ringFull

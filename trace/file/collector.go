@@ -58,6 +58,7 @@ type Collector struct {
 
 // askedMark tells whether what was asked changed.
 type askedMark struct {
+	number                     int64
 	id, rendered, finish, text string
 	messages, prompt, tokens   int
 }
@@ -177,10 +178,10 @@ func (c *Collector) followed() bool {
 func (c *Collector) gather() {
 	c.rec.Drain(&c.batch)
 	b := &c.batch
-	if len(b.Spans)+len(b.Passes)+len(b.Tokens) == 0 {
+	if len(b.Spans)+len(b.Passes)+len(b.Tokens)+len(b.Turns)+len(b.Pages) == 0 {
 		return
 	}
-	c.kept = append(c.kept, trace.Batch{Spans: slices.Clone(b.Spans), Passes: slices.Clone(b.Passes), Tokens: slices.Clone(b.Tokens), Dropped: b.Dropped})
+	c.kept = append(c.kept, trace.Batch{Spans: slices.Clone(b.Spans), Passes: slices.Clone(b.Passes), Tokens: slices.Clone(b.Tokens), Turns: b.Turns, Pages: b.Pages, Dropped: b.Dropped})
 }
 
 // take makes spans of what was gathered and of what the request did since, and adds them to one delta.
@@ -217,7 +218,7 @@ func (c *Collector) drain() {
 // passed on at the end alone.
 func (c *Collector) askAgain() {
 	f := c.rec.Facts()
-	m := askedMark{f.RequestID, f.Rendered, f.Finish, "", len(f.Messages), len(f.Prompt), len(f.PromptToks)}
+	m := askedMark{f.Number, f.RequestID, f.Rendered, f.Finish, "", len(f.Messages), len(f.Prompt), len(f.PromptToks)}
 	if f.Done {
 		m.text = f.Text
 	}

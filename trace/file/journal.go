@@ -32,6 +32,7 @@ type journalHead struct {
 	Clock    Clock     `json:"clock"`
 	Started  string    `json:"started"`
 	Untraced *Untraced `json:"untraced,omitempty"`
+	Memory   *Memory   `json:"memory,omitempty"`
 	Lanes    []Lane    `json:"lanes"`
 	Capture  []string  `json:"capture"` // what was asked for beside times
 }
@@ -40,6 +41,8 @@ type journalDelta struct {
 	Spans   []Span                 `json:"spans"`
 	Passes  []Pass                 `json:"passes"`
 	Tokens  []Token                `json:"tokens"`
+	Turns   []Turn                 `json:"turns,omitempty"`
+	Pages   []PageChange           `json:"pages,omitempty"`
 	Dropped int64                  `json:"dropped"`
 	Sources map[string][]SourceRef `json:"sources,omitempty"`
 }
@@ -63,7 +66,7 @@ func startJournal(path string, head *Recording, capture trace.CaptureSpec) (*jou
 	j := &journal{f: f}
 	j.write(journalLine{Journal: &Schema{SchemaName, SchemaVersion}, Head: &journalHead{
 		ID: head.ID, Engine: head.Engine, Model: head.Model, Device: head.Device, Clock: head.Clock, Started: head.Started,
-		Untraced: head.Untraced, Lanes: head.Lanes, Capture: captureNames(capture),
+		Untraced: head.Untraced, Memory: head.Memory, Lanes: head.Lanes, Capture: captureNames(capture),
 	}})
 	if j.err != nil {
 		f.Close()
@@ -211,7 +214,7 @@ func declRank(r SourceRef) int {
 func applyLine(rec *Recording, l *journalLine, capture []string) []string {
 	if h := l.Head; h != nil {
 		rec.Schema, rec.ID, rec.Engine, rec.Model, rec.Device, rec.Clock = Schema{SchemaName, SchemaVersion}, h.ID, h.Engine, h.Model, h.Device, h.Clock
-		rec.Started, rec.Untraced, rec.Lanes, capture = h.Started, h.Untraced, h.Lanes, h.Capture
+		rec.Started, rec.Untraced, rec.Memory, rec.Lanes, capture = h.Started, h.Untraced, h.Memory, h.Lanes, h.Capture
 	}
 	if l.Request != nil {
 		out := rec.Request.OutputTokens
@@ -221,6 +224,10 @@ func applyLine(rec *Recording, l *journalLine, capture []string) []string {
 	if d := l.Delta; d != nil {
 		rec.Spans = append(rec.Spans, d.Spans...)
 		rec.Passes = append(rec.Passes, d.Passes...)
+		rec.Turns = append(rec.Turns, d.Turns...)
+		if rec.Memory != nil {
+			rec.Memory.Changes = append(rec.Memory.Changes, d.Pages...)
+		}
 		rec.Request.OutputTokens = append(rec.Request.OutputTokens, d.Tokens...)
 		rec.Dropped.Spans = d.Dropped
 		for _, step := range slices.Sorted(maps.Keys(d.Sources)) {

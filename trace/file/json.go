@@ -119,6 +119,12 @@ func (e *encoder) lists(rec *Recording, withData bool) {
 	}
 	e.field("arrays", describeArrays(rec.Arrays, withData))
 	e.list("passes", len(rec.Passes), func(b []byte, i int) []byte { return e.item(b, rec.Passes[i]) })
+	if len(rec.Turns) > 0 {
+		e.list("turns", len(rec.Turns), func(b []byte, i int) []byte { return e.item(b, rec.Turns[i]) })
+	}
+	if rec.Memory != nil {
+		e.field("memory", rec.Memory)
+	}
 	if len(rec.Modules) > 0 {
 		e.list("modules", len(rec.Modules), func(b []byte, i int) []byte {
 			m := rec.Modules[i]

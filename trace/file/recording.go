@@ -11,7 +11,7 @@ import "encoding/json"
 const (
 	SchemaName    = "glassbox-trace"
 	SchemaMajor   = 1
-	SchemaVersion = "1.0"
+	SchemaVersion = "1.1"
 )
 
 // Recording is one request as one engine served it. All times in it are integer nanoseconds from the request's first
@@ -33,6 +33,8 @@ type Recording struct {
 	Lanes    []Lane
 	Loops    []Loop
 	Passes   []Pass
+	Turns    []Turn
+	Memory   *Memory // of the KV cache; nil: not known
 	Walk     []Step
 	Spans    []Span // by start
 	Modules  []Module
@@ -135,8 +137,9 @@ type Clock struct {
 
 // Request is what was asked and what came out.
 type Request struct {
-	ID           string          `json:"id"`       // x-request-id as received or given
-	TraceID      string          `json:"trace_id"` // W3C trace id, 32 hex: the caller's, else a new one
+	Number       int64           `json:"number,omitempty"` // counted by the engine from 1; other requests of turns and memory have theirs
+	ID           string          `json:"id"`               // x-request-id as received or given
+	TraceID      string          `json:"trace_id"`         // W3C trace id, 32 hex: the caller's, else a new one
 	TraceParent  string          `json:"traceparent,omitempty"`
 	Endpoint     string          `json:"endpoint,omitempty"`
 	Messages     json.RawMessage `json:"messages,omitempty"`

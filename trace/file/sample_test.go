@@ -18,6 +18,7 @@ var sampleHead = Head{
 	Model:  Model{Name: "tiny", File: "tiny.gguf", SHA256: "00", Architecture: "llama", Quantization: "Q4_1", Layers: 2, Heads: 4, KVHeads: 2, Width: 8, Vocab: 32},
 	Device: Device{Kind: "cpu", Name: "a processor", Threads: 2, Features: []string{"avx2"}},
 	Clock:  Clock{"monotonic", 30},
+	Memory: &Memory{PageTokens: 16, Pages: 4, PageBytes: 4096, BytesPerToken: 256, Keys: "F16", Values: "F16", PrefixCache: true},
 }
 
 // span writes a span with times relative to the first byte.
@@ -56,6 +57,7 @@ func sampleRequest(r *trace.Recorder) {
 	span(http, trace.StepValidate, 1*ms, 4*ms)
 	span(loop, trace.StepQueue, 5*ms, 7*ms)
 	r.Update(func(f *trace.Facts) {
+		f.Number = 4
 		f.RequestID, f.TraceParent = "req-1", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 		f.Endpoint, f.Messages = "/v1/chat/completions", json.RawMessage(`[{"role":"user","content":"Say <hi> & \"bye\""}]`)
 		f.Params = map[string]any{"temperature": 0.0, "seed": int64(9007199254740993), "stop": []string{"\n"}, "max_tokens": 3}
@@ -72,6 +74,8 @@ func sampleRequest(r *trace.Recorder) {
 			kind, tokens = trace.Prefill, 3
 		}
 		samplePass(r, i, kind, tokens, 2, at)
+		r.AddTurn(trace.Turn{Start: r.Start + at, Dur: 5 * ms, Waiting: i, Parts: []trace.Part{{Request: 3, Kind: trace.Decode, Tokens: 1, From: 20 + i}, {Request: 4, Kind: kind, Tokens: tokens}}})
+		r.AddPages(trace.PageChange{At: r.Start + at, What: []trace.PageWhat{trace.PageHold, trace.PageTake, trace.PageCopy}[i], Request: 4, Pages: []int32{int32(i)}, From: [][]int32{nil, nil, {0}}[i]})
 		loop.In(i, i)
 		span(loop, trace.StepDraw, at+5*ms, at+6*ms, trace.Attr{Key: "logits", Value: []float64{1, 0.5}})
 		tok := trace.Token{ID: 10 + i, Text: "x", TimeNs: r.Start + at + 6*ms, Pass: int32(i), Logprob: -0.5, HasLP: true}

@@ -50,5 +50,5 @@ func validate(rec *Recording) error {
 			return fmt.Errorf("passes[%d]: wanted index, counts and times of 0 or more, found %+v", i, p)
 		}
 	}
-	return nil
+	return validateMemory(rec)
 }

@@ -54,6 +54,7 @@ func startMessage(id string, rec *file.Recording, lay func(*file.Recording)) *me
 func requestMessage(id string, q file.Request) *message {
 	type known struct { // the fields that a client sets; the tokens of the answer and its text have their own message
 		ID           string          `json:"id,omitempty"`
+		Number       int64           `json:"number,omitempty"`
 		TraceID      string          `json:"trace_id,omitempty"`
 		Endpoint     string          `json:"endpoint,omitempty"`
 		Messages     json.RawMessage `json:"messages,omitempty"`
@@ -67,16 +68,21 @@ func requestMessage(id string, q file.Request) *message {
 		Type    string `json:"type"`
 		ID      string `json:"id"`
 		Request known  `json:"request"`
-	}{"request", id, known{q.ID, q.TraceID, q.Endpoint, q.Messages, q.Prompt, q.Params, q.Rendered, q.PromptTokens, q.FinishReason}})
+	}{"request", id, known{q.ID, q.Number, q.TraceID, q.Endpoint, q.Messages, q.Prompt, q.Params, q.Rendered, q.PromptTokens, q.FinishReason}})
 }
 
-func spansMessage(id string, spans []file.Span, passes []file.Pass) *message {
+func spansMessage(id string, spans []file.Span, passes []file.Pass, turns []file.Turn, pages []file.PageChange) *message {
+	if spans == nil {
+		spans = []file.Span{}
+	}
 	return of(struct {
-		Type   string      `json:"type"`
-		ID     string      `json:"id"`
-		Spans  []file.Span `json:"spans"`
-		Passes []file.Pass `json:"passes,omitempty"`
-	}{"spans", id, spans, passes})
+		Type   string            `json:"type"`
+		ID     string            `json:"id"`
+		Spans  []file.Span       `json:"spans"`
+		Passes []file.Pass       `json:"passes,omitempty"`
+		Turns  []file.Turn       `json:"turns,omitempty"`
+		Pages  []file.PageChange `json:"pages,omitempty"` // changes of memory
+	}{"spans", id, spans, passes, turns, pages})
 }
 
 func tokensMessage(id string, tokens []file.Token, text string) *message {

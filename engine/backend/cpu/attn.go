@@ -5,9 +5,11 @@ import (
 	"math"
 	"unsafe"
 
+	"glassbox/engine/backend"
 	"glassbox/engine/backend/cpu/kern"
 	"glassbox/engine/graph"
 	"glassbox/engine/kv"
+	"glassbox/engine/tensor"
 )
 
 // cache is the memory behind the pages of keys and values, in float16: for each layer and KV head all pages one after the
@@ -20,10 +22,19 @@ type cache struct {
 	page int // elements from a page of a head to the next page
 	head int // elements from a head's first page to the next head's, or the next layer's first
 	kvs  int // KV heads
+	kv   backend.KV
 }
 
-func newCache(g *graph.Graph, pages int) (*cache, error) {
-	c := &cache{half: kv.PageTokens * g.Attn.HeadDim, kvs: g.Attn.KVHeads}
+func newCache(g *graph.Graph, pages int, types *backend.KV) (*cache, error) {
+	f16 := backend.KV{Keys: tensor.F16, Values: tensor.F16}
+	chosen, err := types.Or(f16, g.Attn.HeadDim)
+	if err != nil {
+		return nil, err
+	}
+	if chosen != f16 {
+		return nil, fmt.Errorf("kv-type: wanted f16, found %s: this backend has no other yet", chosen)
+	}
+	c := &cache{kv: chosen, half: kv.PageTokens * g.Attn.HeadDim, kvs: g.Attn.KVHeads}
 	c.page = 2 * c.half
 	each := g.Layers * c.kvs * c.page // elements of a page in all layers
 	n := max(pages*each, 1)
@@ -31,7 +42,6 @@ func newCache(g *graph.Graph, pages int) (*cache, error) {
 		return nil, fmt.Errorf("cpu: KV cache: wanted less memory than %d pages of %d bytes take: choose a smaller context or fewer slots", pages, 2*each)
 	}
 	c.head = pages * c.page
-	var err error
 	if c.mem, err = allocate(2*n, false); err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func Open(g *graph.Graph, o backend.Options) (backend.Backend, error) {
 		o.Threads = runtime.NumCPU()
 	}
 	b := &Backend{g: g, o: o, k: k}
-	if b.cache, err = newCache(g, o.Pages); err != nil {
+	if b.cache, err = newCache(g, o.Pages, o.KV); err != nil {
 		return nil, err
 	}
 	if err = b.makeSteps(); err == nil {
@@ -158,8 +158,8 @@ func (b *Backend) Device() backend.Device {
 	return backend.Device{Kind: "cpu", Name: backend.CPUName(), Threads: b.o.Threads, Features: features}
 }
 
-// KVBytes is 2: keys and values are float16.
-func (b *Backend) KVBytes() int { return 2 }
+// KV is what the cache was made for.
+func (b *Backend) KV() backend.KV { return b.cache.kv }
 
 // Close ends the workers and frees memory. Run and Logits must not be called any more.
 func (b *Backend) Close() error {

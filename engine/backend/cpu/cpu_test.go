@@ -12,6 +12,7 @@ import (
 	"glassbox/engine/backend"
 	"glassbox/engine/backend/ref"
 	"glassbox/engine/graph"
+	"glassbox/engine/tensor"
 	"glassbox/trace"
 )
 
@@ -274,6 +275,6 @@ func TestDevice(t *testing.T) {
 	require.Equal(t, 2, d.Threads)
 	require.Equal(t, "generic", d.Features[0])
 	require.Equal(t, "cpu", be.Name())
-	require.Equal(t, 2, be.KVBytes())
+	require.Equal(t, backend.KV{Keys: tensor.F16, Values: tensor.F16}, be.KV())
 	require.NotEmpty(t, fmt.Sprint(d.Name))
 }

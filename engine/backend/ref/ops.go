@@ -207,9 +207,25 @@ func kvWrite(b *Backend, n *graph.Node, part, _ int) {
 	d := n.Attn.HeadDim
 	for t, pos := range b.batch.Pos {
 		for h := range n.Attn.KVHeads {
-			copy(b.slot(b.keys, n.Layer, t, int(pos), h), b.row(n.A, t)[h*d:])
-			copy(b.slot(b.values, n.Layer, t, int(pos), h), b.row(n.B, t)[h*d:])
+			round(b.kv.Keys, b.slot(b.keys, n.Layer, t, int(pos), h), b.row(n.A, t)[h*d:(h+1)*d])
+			round(b.kv.Values, b.slot(b.values, n.Layer, t, int(pos), h), b.row(n.B, t)[h*d:(h+1)*d])
 		}
+	}
+}
+
+// round gives dst the values that x has once it was stored in a number format.
+func round(f tensor.Type, dst, x []float32) {
+	if f == tensor.F32 {
+		copy(dst, x)
+		return
+	}
+	b := make([]byte, f.RowBytes(len(x)))
+	if err := tensor.Quantize(f, b, x); err != nil { // infinite or no numbers: stay what they are
+		copy(dst, x)
+		return
+	}
+	if err := tensor.Dequant(f, dst, b); err != nil {
+		panic(err) // backend.KV.Or checked the sizes
 	}
 }
 

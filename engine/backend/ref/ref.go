@@ -12,6 +12,7 @@ import (
 	"glassbox/engine/backend"
 	"glassbox/engine/graph"
 	"glassbox/engine/kv"
+	"glassbox/engine/tensor"
 	"glassbox/trace"
 )
 
@@ -23,6 +24,7 @@ type Backend struct {
 	offs   []int       // of each token of the batch in PerKey buffers
 	keys   [][]float32 // by layer*Pages+page, nil until written: KVHeads x PageTokens x HeadDim
 	values [][]float32
+	kv     backend.KV // what they are rounded to
 	fns    map[graph.Kind]op
 	pcs    map[graph.Kind]uintptr
 	batch  *backend.Batch
@@ -40,6 +42,10 @@ func Open(g *graph.Graph, o backend.Options) (backend.Backend, error) {
 		graph.Embed: embed, graph.RMSNorm: rmsNorm, graph.MatMul: matMul, graph.HeadNorm: headNorm, graph.RoPE: rope, graph.KVWrite: kvWrite,
 		graph.Scores: scores, graph.Softmax: softmax, graph.Mix: mix, graph.Add: add, graph.SwiGLU: swiGLU, graph.GeGLU: geGLU,
 	}, pcs: map[graph.Kind]uintptr{}}
+	var err error
+	if b.kv, err = o.KV.Or(backend.KV{Keys: tensor.F32, Values: tensor.F32}, g.Attn.HeadDim); err != nil {
+		return nil, err
+	}
 	for k, f := range b.fns {
 		b.pcs[k] = reflect.ValueOf(f).Pointer()
 	}
@@ -68,8 +74,8 @@ func (b *Backend) Device() backend.Device {
 	return backend.Device{Kind: "cpu", Name: backend.CPUName(), Threads: b.o.Threads, Features: []string{"plain Go", "float64 sums"}}
 }
 
-// KVBytes is 4: keys and values are float32.
-func (b *Backend) KVBytes() int { return 4 }
+// KV is what keys and values are rounded to.
+func (b *Backend) KV() backend.KV { return b.kv }
 
 // Close frees memory.
 func (b *Backend) Close() error { *b = Backend{}; return nil }

@@ -92,11 +92,18 @@ export interface Pass {
   paused_ns?: number;
 }
 
+/** A turn of the engine's loop while the request was there, with the part of every request in its pass. */
+export interface Turn { start_ns: number; dur_ns: number; waiting?: number; parts: { request: number; kind: Pass['kind']; tokens: number; from: number }[] }
+/** What happened to pages of the KV cache at one moment. */
+export interface PageChange { t_ns: number; what: 'hold' | 'keep' | 'take' | 'share' | 'drop' | 'publish' | 'evict' | 'copy'; request?: number; pages: number[]; from?: number[] }
+export interface Memory { page_tokens: number; pages: number; page_bytes: number; bytes_per_token: number; keys: string; values: string; prefix_cache: boolean; changes?: PageChange[] }
+
 /** Where the engine stood still at a breakpoint of the request, and what was changed there. */
 export interface Halt { op: string; layer: number; token: number; pass: number; start_ns: number; dur_ns: number; ended: string }
 export interface Edit { op: string; layer: number; token: number; pass: number; part: string; index: number; count: number; how: string; factor?: number; old: (number | string)[]; new: (number | string)[]; t_ns: number }
 
 export interface Request {
+  number?: number;
   id?: string;
   trace_id?: string;
   messages?: { role: string; content: unknown }[];
@@ -142,6 +149,8 @@ export interface TraceFile {
   walk: Step[];
   spans: Span[];
   passes: Pass[];
+  turns?: Turn[];
+  memory?: Memory;
   modules?: unknown[];
   arrays?: Record<string, { shape: number[]; dtype: string; axes?: string[]; meaning?: string; data?: string; omitted?: string; attr_names?: string[] }>;
   dropped?: { spans: number; why?: string };
