@@ -10,6 +10,8 @@ TEMPL       := github.com/a-h/templ/cmd/templ@v0.3.1118
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 OPENAI_PY   := 3.57.0
 NUMPY       := 2.4.6
+# The CUDA compiler, and the headers of CUDA 12.9 that gorgonia.org/cu compiles against, from Python packages in .venv-cuda.
+CUDA_PKGS   := nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-nvcc==13.5.37 nvidia-nvvm==13.5.37 nvidia-cuda-crt==13.5.37 nvidia-cuda-runtime==13.5.37 nvidia-cuda-cccl==13.3.5.0.6
 PLATFORMS   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 # Go code of the main module lies in these folders; the others hold data.
@@ -33,7 +35,7 @@ help: ## this list
 
 .PHONY: test
 test: ## install what the tests need, then run every check there is
-	@s=$$SECONDS; $(MAKE) deps fmt rules vet cross staticcheck fresh unit race modules client openai-clients && echo "all checks passed in $$((SECONDS-s)) s"
+	@s=$$SECONDS; $(MAKE) deps fmt rules vet cross staticcheck fresh unit race cuda modules client openai-clients && echo "all checks passed in $$((SECONDS-s)) s"
 
 .PHONY: quick
 quick: ## the checks worth running before every commit: format, rules, vet, unit tests
@@ -45,7 +47,7 @@ quick: ## the checks worth running before every commit: format, rules, vet, unit
 deps: ## install missing system, Python and Node packages (apt needs root)
 	@$(STEP) "system packages" bash -euc ' \
 	  miss=""; need() { command -v "$$1" >/dev/null || miss="$$miss $$2"; }; \
-	  need git git; need gcc "gcc libc6-dev"; need node nodejs; need npm npm; \
+	  need git git; need gcc "gcc libc6-dev"; need g++ g++; need node nodejs; need npm npm; \
 	  for c in chromium chromium-browser google-chrome; do command -v $$c >/dev/null && found=1; done; [ -n "$${found:-}" ] || miss="$$miss chromium"; \
 	  python3 -c "import ensurepip, venv" 2>/dev/null || miss="$$miss python3 python3-venv"; \
 	  if [ -n "$$miss" ]; then \
@@ -155,6 +157,51 @@ recordings: ## record what ships in static/recordings again; on a quiet machine,
 	@$(call RECORD,why-is-the-sky-blue,--max-tokens 48 --temp 0.4 --top-k 40 --top-p 0.95 --min-p 0.05 --repeat-penalty 1.05 --seed 4)
 	@$(call RECORD,inside-the-pass,--max-tokens 24 --temp 0 --capture all)
 	@if [ -n "$(QWEN)" ]; then $(call RECORD,inside-qwen-coder,--model $(QWEN) --max-tokens 10 --temp 0 --capture all); fi
+
+# ---- CUDA (docs/cuda.md) --------------------------------------------------------------------------------------------
+
+CUDA       := engine/backend/cuda
+CUDA_OUT   := $(CURDIR)/out/cuda
+CUDA_TOOLS  = $(wildcard .venv-cuda/lib/python3*/site-packages/nvidia)
+# What a build with the tag needs: cuda.h, and the shim in place of libcuda.
+CUDA_ENV    = CGO_ENABLED=1 CGO_CFLAGS="-I$(CURDIR)/$(CUDA_TOOLS)/cuda_runtime/include" CGO_LDFLAGS="-L$(CUDA_OUT)/static"
+# What runs a program on the emulated driver. Leaks end it.
+CUDA_EMU    = CUDA_DRIVER_LIBRARY=$(CUDA_OUT)/libcuda.so.1 CUEMU_GORGONIA=1 CUEMU_LEAK_ABORT=1
+
+.PHONY: cuda
+cuda: ## the CUDA backend on an emulated driver: PTX fresh, no spills, all its tests; no GPU needed
+	@$(MAKE) cuda-tools
+	@$(STEP) "PTX is what the kernels compile to, without spills" bash -euc ' \
+	  bash $(CUDA)/kernels/ptx.sh $(CURDIR)/$(CUDA_TOOLS)/cu13/bin/nvcc $(CUDA_OUT)/ptx $(CUDA_OUT)/ptxas.txt; \
+	  bash $(CUDA)/kernels/ptx.sh $(CURDIR)/$(CUDA_TOOLS)/cu13/bin/nvcc $(CUDA_OUT)/faulty $(CUDA_OUT)/ptxas-faulty.txt $(CURDIR)/$(CUDA)/emulator/faulty.cu; \
+	  diff -rq $(CUDA)/kernels/ptx $(CUDA_OUT)/ptx && cmp $(CUDA)/emulator/faulty.ptx $(CUDA_OUT)/faulty/faulty.ptx || { echo "make cuda-gen makes them again"; exit 1; }; \
+	  ! grep -B3 "[1-9][0-9]* bytes spill" $(CUDA_OUT)/ptxas.txt'
+	@$(MAKE) cuda-emulator
+	@$(STEP) "go vet with the tag cuda" env $(CUDA_ENV) go vet -tags cuda ./$(CUDA)/... ./engine ./cmd/glassbox
+	@$(STEP) "the CUDA backend on the emulated driver" env $(CUDA_ENV) $(CUDA_EMU) go test -tags cuda -timeout 10m ./$(CUDA)/...
+
+.PHONY: cuda-tools
+cuda-tools: ## the CUDA compiler and headers into .venv-cuda (Python packages, no GPU needed)
+	@$(STEP) "CUDA compiler and headers in .venv-cuda" bash -euc ' \
+	  have() { [ -x .venv-cuda/bin/python ] && .venv-cuda/bin/python -m pip list --disable-pip-version-check --format=freeze | sort > out/cuda/have && \
+	    for p in $(CUDA_PKGS); do grep -qxF "$$p" out/cuda/have || return 1; done; }; mkdir -p out/cuda; \
+	  have || { python3 -m venv .venv-cuda; .venv-cuda/bin/python -m pip install -q --disable-pip-version-check $(CUDA_PKGS); have; }'
+
+.PHONY: cuda-emulator
+cuda-emulator: ## build the emulated driver, the kernels for the CPU and the shim into out/cuda
+	@$(STEP) "emulated CUDA driver, kernels for the CPU, shim" env CUDA_INCLUDE=$(CURDIR)/$(CUDA_TOOLS)/cuda_runtime/include OUT=$(CUDA_OUT) sh $(CUDA)/emulator/build.sh
+
+.PHONY: cuda-gen
+cuda-gen: ## compile the CUDA kernels to PTX again
+	@$(MAKE) cuda-tools
+	@$(STEP) "PTX" bash -euc 'for s in "$(CUDA)/kernels/ptx" "$(CUDA)/emulator $(CURDIR)/$(CUDA)/emulator/faulty.cu"; do \
+	  set -- $$s; bash $(CUDA)/kernels/ptx.sh $(CURDIR)/$(CUDA_TOOLS)/cu13/bin/nvcc $(CURDIR)/$$1 $(CUDA_OUT)/ptxas.txt $${2:-}; done'
+
+.PHONY: glassbox-cuda
+glassbox-cuda: ## build bin/glassbox-cuda, the program with --backend cuda; runs without a GPU too
+	@$(MAKE) cuda-tools
+	@$(STEP) "shim" env CUDA_INCLUDE=$(CURDIR)/$(CUDA_TOOLS)/cuda_runtime/include sh $(CUDA)/shim/build.sh $(CUDA_OUT)
+	@$(STEP) "bin/glassbox-cuda" env $(CUDA_ENV) go build -tags cuda -o bin/glassbox-cuda ./cmd/glassbox
 
 .PHONY: gpu-check
 gpu-check: ## the CUDA backend against the reference, on a machine with a GPU

@@ -16,6 +16,7 @@ import (
 
 	"glassbox/engine/backend"
 	"glassbox/engine/backend/cpu"
+	"glassbox/engine/backend/cuda"
 	"glassbox/engine/backend/ref"
 	"glassbox/engine/capture"
 	"glassbox/engine/exec"
@@ -31,7 +32,7 @@ import (
 
 // Options is what an engine is opened with. Zero values are replaced by defaults.
 type Options struct {
-	Backend  string // "cpu" (default) or "ref"
+	Backend  string // "cpu" (default), "cuda" or "ref"
 	Threads  int    // worker threads; default one a core
 	Features string // cpu: kernel variant to use instead of the best one
 	Context  int    // most positions of a sequence; default what the model was trained for
@@ -49,7 +50,7 @@ type Options struct {
 }
 
 // backends by name. A backend is one line here.
-var backends = map[string]backend.Opener{"cpu": cpu.Open, "ref": ref.Open}
+var backends = map[string]backend.Opener{"cpu": cpu.Open, "cuda": cuda.Open, "ref": ref.Open}
 
 // maxScores bounds the scores buffer of a pass: 16 M floats, 64 MB, touched only as far as a pass needs.
 const maxScores = 16 << 20
@@ -131,7 +132,7 @@ func Open(f *gguf.File, o Options) (*Engine, error) {
 	}
 	open, ok := backends[o.Backend]
 	if !ok {
-		return nil, fmt.Errorf("backend: wanted %s, found %q", strings.Join([]string{"cpu", "ref"}, " or "), o.Backend)
+		return nil, fmt.Errorf("backend: wanted %s, found %q", strings.Join([]string{"cpu", "cuda", "ref"}, " or "), o.Backend)
 	}
 	types, err := backend.ParseKV(o.KV)
 	if err != nil {

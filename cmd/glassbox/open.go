@@ -20,7 +20,7 @@ import (
 // engineFlags choose the model and how it runs; serve, trace and bench-local share them.
 type engineFlags struct {
 	Model        string `default:"builtin" placeholder:"FILE.gguf" help:"Model file, or builtin: the one inside the binary."`
-	Backend      string `default:"cpu" enum:"cpu,ref" help:"What computes: cpu, or ref (plain Go, the slow truth)."`
+	Backend      string `default:"cpu" enum:"cpu,cuda,ref" help:"What computes: cpu, cuda (an NVIDIA GPU, in a binary built for it), or ref (plain Go, the slow truth)."`
 	Threads      int    `placeholder:"N" help:"Worker threads; one a core by default."`
 	CPUFeatures  string `name:"cpu-features" placeholder:"NAME" help:"Use these kernels instead of the best: avx512-vnni, avx2 or generic."`
 	Context      int    `placeholder:"N" help:"Most tokens of prompt and answer together; the model's own by default."`

@@ -1,0 +1,12 @@
+#include "../kernels/embed.cu"
+SIMT_REGISTER(embed_q8_0)
+SIMT_REGISTER(embed_q4_0)
+SIMT_REGISTER(embed_q4_1)
+SIMT_REGISTER(embed_q5_0)
+SIMT_REGISTER(embed_q5_1)
+SIMT_REGISTER(embed_q4_k)
+SIMT_REGISTER(embed_q5_k)
+SIMT_REGISTER(embed_q6_k)
+SIMT_REGISTER(embed_f32)
+SIMT_REGISTER(embed_f16)
+SIMT_REGISTER(embed_bf16)

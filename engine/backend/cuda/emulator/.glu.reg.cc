@@ -1,0 +1,3 @@
+#include "../kernels/glu.cu"
+SIMT_REGISTER(swiglu)
+SIMT_REGISTER(geglu)

@@ -1,0 +1,3 @@
+#include "../kernels/pick.cu"
+SIMT_REGISTER(arg_max)
+SIMT_REGISTER(top_k)

@@ -1,0 +1,2 @@
+#include "../kernels/reduce.cu"
+SIMT_REGISTER(all_reduce_add)

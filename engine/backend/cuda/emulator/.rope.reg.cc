@@ -1,0 +1,3 @@
+#include "../kernels/rope.cu"
+SIMT_REGISTER(rope_table)
+SIMT_REGISTER(rope)
