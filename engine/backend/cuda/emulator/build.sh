@@ -31,13 +31,11 @@ for src in ../kernels/*.cu faulty.cu; do
   k=$(basename "$src" .cu); ptx=../kernels/ptx/$k.ptx; [ $k = faulty ] && ptx=faulty.ptx
   objs="$objs $OUT/obj/$k.k.o"
   newer "$OUT/obj/$k.k.o" "$src" "$ptx" ../kernels/*.cuh simt.h build.sh || continue
-  { echo "#include \"$src\""; sed -n 's/^\.visible \.entry \([A-Za-z0-9_]*\).*/SIMT_REGISTER(\1)/p' "$ptx"; } > "$OUT/obj/$k.reg.cc"
-  cp "$OUT/obj/$k.reg.cc" "./.$k.reg.cc"
+  { echo "#include \"$PWD/$src\""; sed -n 's/^\.visible \.entry \([A-Za-z0-9_]*\).*/SIMT_REGISTER(\1)/p' "$ptx"; } > "$OUT/obj/$k.reg.cc"
   todo="$todo $k"
 done
 # shellcheck disable=SC2086
-for k in $todo; do echo "$k"; done | xargs -r -P "$(nproc)" -I{} $CXX $FLAGS -x c++ -c ./.{}.reg.cc -o "$OUT/obj/{}.k.o"
-for k in $todo; do rm -f "./.$k.reg.cc"; done
+for k in $todo; do echo "$k"; done | xargs -r -P "$(nproc)" -I{} $CXX $FLAGS -x c++ -c "$OUT/obj/{}.reg.cc" -o "$OUT/obj/{}.k.o"
 # shellcheck disable=SC2086
 [ -z "$todo" ] || $CXX -shared -o "$OUT/libcuemu_kernels.so" $objs -L"$OUT" -l:libcuda.so.1
 

@@ -1,3 +1,0 @@
-#include "../kernels/glu.cu"
-SIMT_REGISTER(swiglu)
-SIMT_REGISTER(geglu)

@@ -1,2 +1,0 @@
-#include "../kernels/reduce.cu"
-SIMT_REGISTER(all_reduce_add)

@@ -1,3 +1,0 @@
-#include "../kernels/rope.cu"
-SIMT_REGISTER(rope_table)
-SIMT_REGISTER(rope)
