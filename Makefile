@@ -175,10 +175,12 @@ cuda: ## the CUDA backend on an emulated driver: PTX fresh, no spills, all its t
 	  bash $(CUDA)/kernels/ptx.sh $(CURDIR)/$(CUDA_TOOLS)/cu13/bin/nvcc $(CUDA_OUT)/ptx $(CUDA_OUT)/ptxas.txt; \
 	  bash $(CUDA)/kernels/ptx.sh $(CURDIR)/$(CUDA_TOOLS)/cu13/bin/nvcc $(CUDA_OUT)/faulty $(CUDA_OUT)/ptxas-faulty.txt $(CURDIR)/$(CUDA)/emulator/faulty.cu; \
 	  diff -rq $(CUDA)/kernels/ptx $(CUDA_OUT)/ptx && cmp $(CUDA)/emulator/faulty.ptx $(CUDA_OUT)/faulty/faulty.ptx || { echo "make cuda-gen makes them again"; exit 1; }; \
-	  ! grep -B3 "[1-9][0-9]* bytes spill" $(CUDA_OUT)/ptxas.txt'
+	  if grep -B3 "[1-9][0-9]* bytes spill" $(CUDA_OUT)/ptxas.txt; then exit 1; fi'
 	@$(MAKE) cuda-emulator
 	@$(STEP) "go vet with the tag cuda" env $(CUDA_ENV) go vet -tags cuda ./$(CUDA)/... ./engine ./cmd/glassbox
-	@$(STEP) "the CUDA backend on the emulated driver" env $(CUDA_ENV) $(CUDA_EMU) go test -tags cuda -timeout 10m ./$(CUDA)/...
+	@$(STEP) "the emulated driver catches what is wrong" env $(CUDA_ENV) $(CUDA_EMU) CUEMU_RACECHECK=2 go test -tags cuda -timeout 5m ./$(CUDA)/driver
+	@$(STEP) "CUDA kernels, with threads in three orders" env $(CUDA_ENV) $(CUDA_EMU) CUEMU_RACECHECK=1 go test -tags cuda -timeout 5m -run "^TestKernel" ./$(CUDA)
+	@$(STEP) "the CUDA backend on the emulated driver" env $(CUDA_ENV) $(CUDA_EMU) go test -tags cuda -timeout 10m -skip "^TestKernel" ./$(CUDA)
 
 .PHONY: cuda-tools
 cuda-tools: ## the CUDA compiler and headers into .venv-cuda (Python packages, no GPU needed)

@@ -5,6 +5,7 @@ package cuda
 import (
 	"glassbox/engine/backend/cuda/driver"
 	"glassbox/engine/graph"
+	"glassbox/engine/kv"
 )
 
 // layerCache is where the layer's pages begin.
@@ -17,6 +18,23 @@ func kvWrite(b *Backend, s *step) error {
 	a := s.n.Attn
 	return b.launch("kv_write_"+b.opts.kv, [3]int{len(b.batch.Tokens), a.KVHeads}, 32, 0, b.bufs[s.n.A], b.bufs[s.n.B], b.layerCache(s.n.Layer),
 		b.in.tables.p, b.in.tableAt.dev, b.in.pos.dev, b.o.Pages, a.KVHeads, a.HeadDim)
+}
+
+// CopyPage copies a page's keys and values, of all layers and heads. An error is told by the next pass.
+func (b *Backend) CopyPage(from, to kv.Page) {
+	if b.lost != nil {
+		return
+	}
+	size := b.pageBytes()
+	_ = b.loses(b.dev.Do(func() error {
+		for i := range b.g.Layers * b.g.Attn.KVHeads {
+			head := b.cache + driver.Ptr(int64(i)*size*int64(b.o.Pages))
+			if err := driver.CopyAsync(b.st, head+driver.Ptr(int64(to)*size), head+driver.Ptr(int64(from)*size), size); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 }
 
 // scores multiplies queries with the keys of their KV heads.

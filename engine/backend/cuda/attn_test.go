@@ -25,7 +25,7 @@ type attnCase struct {
 
 // TestAttention holds both ways of attention to float64, on page and chunk borders, with windows, groups of 1 to 16 and
 // contexts up to 8,192; the split and the unsplit way have the same bits, and a token's do not depend on its neighbours.
-func TestAttention(t *testing.T) {
+func TestKernelAttention(t *testing.T) {
 	for _, c := range []attnCase{
 		{"f16", 4, 4, 16, 0, [][2]int{{0, 1}, {15, 1}, {16, 1}, {17, 3}}},
 		{"f16", 6, 2, 64, 0, [][2]int{{127, 2}, {0, 20}, {255, 1}}},
@@ -187,7 +187,7 @@ func attend64(a graph.Attention, q, k, v []float32, pos int) []float32 {
 }
 
 // The quantised cache holds the bytes that package tensor makes of the same numbers.
-func TestTheQuantisedCacheIsOfGGMLsBlocks(t *testing.T) {
+func TestKernelTheQuantisedCacheIsOfGGMLsBlocks(t *testing.T) {
 	onRig(t, func(r *rig) {
 		const dim, n = 64, 3
 		a := graph.Attention{Heads: 1, KVHeads: 1, HeadDim: dim}

@@ -3,12 +3,19 @@
 package cuda
 
 import (
+	"os"
+	"os/exec"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"glassbox/engine/backend"
 	"glassbox/engine/backend/backendtest"
+	"glassbox/engine/backend/ref"
+	"glassbox/engine/golden"
+	"glassbox/engine/graph"
+	"glassbox/engine/kv"
 	"glassbox/engine/model"
 	"glassbox/engine/testmodel"
 	"glassbox/trace"
@@ -70,4 +77,135 @@ func BenchmarkDecode(b *testing.B) {
 		require.NoError(b, be.Run(backendtest.Batch(backendtest.Part{Seq: backendtest.Pages(0, 3), IDs: []int32{1}}), nil))
 	}
 	require.NoError(b, be.Close())
+}
+
+// Every kind of node has a function, and every kernel that the Go code names for any format is in the PTX.
+func TestEveryOpAndKernelExists(t *testing.T) {
+	for k := graph.Embed; k <= graph.GeGLU; k++ {
+		require.NotNil(t, ops[k].fn, k)
+	}
+	require.Len(t, ops, int(graph.GeGLU)+1)
+	be, err := Open(tinyModel(t, testmodel.Spec{}).Graph, backend.Options{MaxTokens: 8, MaxOut: 1, MaxScores: 1 << 12, Pages: 2})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, be.Close()) }()
+	b := be.(*Backend)
+	named := map[string]bool{"arg_max": true, "top_k": true, "all_reduce_add": true, "quantize_q8": true, "rope_table": true, "attention_join": true, "add_rms_norm": true}
+	for _, kv := range []string{"f16", "q8q4"} {
+		b.opts.kv = kv
+		for _, n := range []string{"2", "4", "8"} {
+			named["attention_"+kv+"_"+n] = true
+		}
+		for kind, o := range ops {
+			for _, ty := range append(quants, plains...) {
+				few, many := b.kernelNames(&graph.Node{Kind: kind, W: &graph.Weight{Type: ty}}, o.kernel)
+				named[few], named[many] = true, true
+				if kind == graph.MatMul {
+					named[few+"_x4"] = true
+					if quantised(ty) {
+						named["gate_up_swiglu_"+format(ty)] = true
+					}
+				}
+			}
+		}
+	}
+	for name := range named {
+		require.NotNil(t, b.k[name], name)
+	}
+	for name := range b.k {
+		require.True(t, named[name], "the PTX has %s, which nothing runs", name)
+	}
+	require.ErrorContains(t, b.dev.Do(func() error { return b.launch("oops", [3]int{1}, 32, 0) }), "kernel oops: wanted an entry")
+}
+
+// Each of these opens a backend in a process of its own, whose driver has something wrong.
+func TestOpenSaysWhatIsWrong(t *testing.T) {
+	for env, want := range map[string]string{
+		"CUDA_DRIVER_LIBRARY=libnone.so.1": "cuda: no NVIDIA driver: libnone.so.1: cannot open shared object file",
+		"CUEMU_FAIL_INIT=100":              "the NVIDIA driver does not start: error 100 (no device): choose --backend cpu",
+		"CUEMU_DEVICES=0":                  "the NVIDIA driver shows no device: choose --backend cpu",
+		"CUEMU_CC=7.5":                     "wanted compute capability 8.0 or more, found 7.5: choose --backend cpu",
+		"CUEMU_DRIVER=11.4":                "the driver knows CUDA 11.4, wanted 11.8 or later: update it",
+		"CUEMU_MEM_MB=0":                   "found 0 MiB free of 0: choose a smaller --context or fewer --slots",
+		"CUEMU_MEM_MB=1000":                "opened Emulated device\nerror: <nil>",
+	} {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "OPEN_CUDA=1", env)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s: %s", env, out)
+		require.Contains(t, string(out), want, env)
+	}
+}
+
+// A device that fails in a pass: that pass and all later ones end with an error, and so does nothing else.
+func TestALostDeviceEndsRequestsWithAnError(t *testing.T) {
+	m := tinyModel(t, testmodel.Spec{})
+	be, err := Open(m.Graph, backend.Options{MaxTokens: 8, MaxOut: 1, MaxScores: 1 << 12, Pages: 2})
+	require.NoError(t, err)
+	b := be.(*Backend)
+	batch := backendtest.Batch(backendtest.Part{Seq: backendtest.Pages(0, 3), IDs: []int32{1, 2, 3}})
+	require.NoError(t, be.Run(batch, nil))
+	keep := b.bufs[0]
+	b.bufs[0] = keep + 1<<40 // no memory of the device
+	require.ErrorContains(t, be.Run(batch, nil), "the device failed, and with it all that runs on it")
+	b.bufs[0] = keep
+	require.ErrorContains(t, be.Run(batch, nil), "start the program again")
+	require.ErrorContains(t, be.Head([][]float32{make([]float32, 64)}, nil), "start the program again")
+	require.NoError(t, be.Close())
+}
+
+// Tap may change what it sees: the pass goes on with that. Scores that were changed are mixed as they are.
+func TestWhatTapChangesCounts(t *testing.T) {
+	m := tinyModel(t, testmodel.Spec{})
+	o := backend.Options{MaxTokens: 8, MaxOut: 1, MaxScores: 1 << 12, Pages: 2}
+	run := func(open backend.Opener, op trace.OpID) []float32 {
+		be, err := open(m.Graph, o)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, be.Close()) }()
+		b := backendtest.Batch(backendtest.Part{Seq: backendtest.Pages(0, 5), IDs: []int32{1, 2, 3, 4, 5}})
+		b.Tap = func(n *graph.Node, row func(graph.Buf, int) []float32) {
+			if n.Op != op || n.Layer != 0 {
+				return
+			}
+			x := row(n.Out, 4*m.Graph.Bufs[n.Out].Width*boolInt(m.Graph.Bufs[n.Out].Kind == graph.PerKey)+4*boolInt(m.Graph.Bufs[n.Out].Kind != graph.PerKey))
+			for i := range x {
+				x[i] = float32(i%3) / 3
+			}
+		}
+		require.NoError(t, be.Run(b, nil))
+		return slices.Clone(be.Logits(0))
+	}
+	plain := run(Open, trace.OpNone)
+	for _, op := range []trace.OpID{trace.OpSoftmax, trace.OpScores, trace.OpSwiGLU, trace.OpAttnResidual} {
+		got, want := run(Open, op), run(ref.Open, op)
+		require.Less(t, golden.MaxAbs(want, got), 0.05, op)
+		require.Greater(t, golden.MaxAbs(plain, got), 0.0, op)
+	}
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// A sequence that goes on in a copy of another's page computes what the other does.
+func TestCopiedPages(t *testing.T) {
+	m := tinyModel(t, testmodel.Spec{})
+	be, err := Open(m.Graph, backend.Options{MaxTokens: 32, MaxOut: 1, MaxScores: 1 << 14, Pages: 4})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, be.Close()) }()
+	ids := make([]int32, 20)
+	for i := range ids {
+		ids[i] = int32(3 * i)
+	}
+	first := backend.Seq{Pages: []kv.Page{0, 1}}
+	require.NoError(t, be.Run(backendtest.Batch(backendtest.Part{Seq: first, IDs: ids}), nil))
+	be.CopyPage(0, 3)
+	be.CopyPage(1, 2)
+	next := func(s backend.Seq) []float32 {
+		require.NoError(t, be.Run(backendtest.Batch(backendtest.Part{Seq: s, From: len(ids), IDs: []int32{9}}), nil))
+		return slices.Clone(be.Logits(0))
+	}
+	require.Equal(t, next(first), next(backend.Seq{Pages: []kv.Page{3, 2}}))
 }

@@ -16,7 +16,7 @@ var (
 	plains = []tensor.Type{tensor.F32, tensor.F16, tensor.BF16}
 )
 
-func TestEmbeddingHasTheBitsOfTheFile(t *testing.T) {
+func TestKernelEmbeddingHasTheBitsOfTheFile(t *testing.T) {
 	onRig(t, func(r *rig) {
 		for _, ty := range append(quants, plains...) {
 			const rows, cols = 5, 512
@@ -72,7 +72,7 @@ func (r *rig) products(ty tensor.Type, w, x, bias driver.Ptr, x8, xm driver.Ptr,
 }
 
 // Quantised products are those of the int8 input that quantize_q8 makes; all paths have the same bits.
-func TestProducts(t *testing.T) {
+func TestKernelProducts(t *testing.T) {
 	for _, ty := range append(quants, plains...) {
 		t.Run(format(ty), func(t *testing.T) {
 			onRig(t, func(r *rig) {
@@ -149,7 +149,7 @@ func (r *rig) gateUp(ty tensor.Type, x8, xm driver.Ptr, rows, cols int) {
 	r.same("gate_up_swiglu "+format(ty), down[float32](r, y, rows), down[float32](r, g, rows))
 }
 
-func TestNorms(t *testing.T) {
+func TestKernelNorms(t *testing.T) {
 	onRig(t, func(r *rig) {
 		for _, n := range []int{1, 16, 33, 576, 4096} {
 			const rows = 3
@@ -190,7 +190,7 @@ func TestNorms(t *testing.T) {
 	})
 }
 
-func TestGates(t *testing.T) {
+func TestKernelGates(t *testing.T) {
 	onRig(t, func(r *rig) {
 		const n = 1000
 		g, u := r.normals(n), r.normals(n)
@@ -209,7 +209,7 @@ func TestGates(t *testing.T) {
 	})
 }
 
-func TestRope(t *testing.T) {
+func TestKernelRope(t *testing.T) {
 	onRig(t, func(r *rig) {
 		for _, halves := range []int{0, 1} {
 			const n, heads, kvHeads, dim, half = 3, 3, 1, 24, 10
@@ -246,7 +246,7 @@ func TestRope(t *testing.T) {
 	})
 }
 
-func TestPickingWords(t *testing.T) {
+func TestKernelPickingWords(t *testing.T) {
 	onRig(t, func(r *rig) {
 		const rows, n, k = 3, 1000, 7
 		x := r.normals(rows * n)

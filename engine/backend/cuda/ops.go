@@ -137,7 +137,11 @@ func (b *Backend) makeRope(s *step, seen map[*graph.Rope]*step) error {
 
 // launch runs a kernel on a grid of blocks.
 func (b *Backend) launch(name string, grid [3]int, threads, shared int, args ...any) error {
-	return b.k[name].Launch(b.st, driver.Shape{Grid: grid, Block: threads, Shared: shared}, args...)
+	k := b.k[name]
+	if k == nil {
+		return fmt.Errorf("kernel %s: wanted an entry of the PTX, found none of that name", name)
+	}
+	return k.Launch(b.st, driver.Shape{Grid: grid, Block: threads, Shared: shared}, args...)
 }
 
 // each runs a kernel with a thread for each of n elements.
