@@ -67,6 +67,7 @@ func (e *Engine) deliver(a *answer, logits []float32) (finish string, err error)
 
 // complete ends an answer that has its last token: its sequence leaves the scheduler.
 func (e *Engine) complete(a *answer, finish string) {
+	e.forget(a)
 	e.leave(a) // before the stream ends: whoever reads the end may close the recording
 	if a.capture == nil || !a.capture.Captures() {
 		a.finish(Event{Finish: finish})

@@ -2,16 +2,24 @@ package engine
 
 import (
 	"fmt"
+	"log"
 
+	"glassbox/engine/backend"
+	"glassbox/engine/gguf"
+	"glassbox/engine/model"
 	"glassbox/engine/sched"
 	"glassbox/engine/spec"
+	"glassbox/engine/token"
 	"glassbox/trace"
 )
 
 // guesses is what a request has for guessing its next tokens.
 type guesses struct {
-	ngram *spec.NGram
 	luck  *spec.Luck
+	ngram *spec.NGram
+	job   spec.Job // of the draft model
+	cache spec.Cache
+	mark  trace.Mark
 }
 
 // guesses returns nil where nothing is guessed: drafting is off, here or for the request, or what it looks at and changes
@@ -20,7 +28,42 @@ func (e *Engine) guesses(a *answer) *guesses {
 	if e.pace == nil || a.req.Draft == spec.Off || a.capture != nil || len(a.req.Stops) > 0 {
 		return nil
 	}
-	return &guesses{ngram: spec.NewNGram(), luck: spec.NewLuck()}
+	g := &guesses{ngram: spec.NewNGram(), luck: spec.NewLuck()}
+	g.job = spec.Job{Cache: &g.cache, Draw: func(logits []float32, ahead int) int32 {
+		return a.sampler.Ahead(logits[:min(len(logits), e.model.Config.Vocab)], ahead) // a larger table is padding
+	}}
+	if w := a.seq.Trace; w.On() {
+		g.job.Ran = func(ops *trace.PassOps, p trace.Pass) {
+			p.Index = a.seq.Passes
+			a.seq.Passes++
+			w.Recorder().Pass(ops, p)
+		}
+	}
+	return g
+}
+
+// forget drops what the draft model keeps of a request.
+func (e *Engine) forget(a *answer) {
+	if a.guesses != nil && e.small != nil {
+		e.small.Drop(&a.guesses.cache)
+	}
+}
+
+// openDraft opens a draft model for a tokenizer.
+func openDraft(f *gguf.File, tok *token.Tokenizer, open backend.Opener, o backend.Options, slots int) (*spec.Model, error) {
+	m, err := model.Load(f)
+	if err != nil {
+		return nil, fmt.Errorf("draft model: %w", err)
+	}
+	own, err := token.FromGGUF(f)
+	if err != nil {
+		return nil, fmt.Errorf("draft model: %w", err)
+	}
+	if err := spec.SameVocabulary(tok, own); err != nil {
+		return nil, fmt.Errorf("draft model %s: %w", f.Name, err)
+	}
+	o.KV = nil // its heads may not fit the formats of the other's cache
+	return spec.NewModel(m.Graph, open, o, slots)
 }
 
 // rows is how many rows of logits a pass may need.
@@ -52,9 +95,57 @@ func (e *Engine) draft() {
 		// The pass gives one token more than it checks; none is guessed that the answer has no room for.
 		room := min(a.req.MaxTokens-q.Answered(), e.o.Context-len(q.Tokens)) - 1
 		if k := e.pace.Tokens(a.guesses.luck, n, min(e.o.Drafts, room)); k > 0 {
-			e.guess(a, k)
+			if e.small == nil {
+				e.guess(a, k)
+				return
+			}
+			a.guesses.job.Want = k
+			e.asked, e.jobs = append(e.asked, a), append(e.jobs, &a.guesses.job)
 		}
 	})
+	if len(e.asked) > 0 {
+		e.consult()
+		e.asked, e.jobs = e.asked[:0], e.jobs[:0]
+	}
+}
+
+// consult lets the draft model guess, for all that ask at once.
+//
+//go:noinline
+func (e *Engine) consult() {
+	start := trace.Now()
+	for _, a := range e.asked {
+		q := a.seq
+		q.Trace.In(q.Passes, q.Answered())
+		a.guesses.mark = q.Trace.Begin(trace.StepDraft)
+		a.guesses.job.Tokens = q.Tokens
+	}
+	err := guard("draft", func() error { return e.small.Run(e.jobs) })
+	if err != nil {
+		log.Printf("glassbox: the draft model failed, so nothing is guessed: %v", err)
+	}
+	n := 0
+	for _, a := range e.asked {
+		q, g := a.seq, a.guesses
+		if err != nil {
+			g.job.Guess = g.job.Guess[:0]
+			e.small.Drop(&g.cache)
+		}
+		q.Draft = append(q.Draft[:0], g.job.Guess...)
+		n += len(q.Draft)
+		q.Trace.In(q.Passes, q.Answered())
+		if m := &g.mark; m.On() {
+			m.Set("in", fmt.Sprintf("%d tokens, up to %d wanted of the draft model", len(q.Tokens), g.job.Want))
+			m.Set("out", fmt.Sprintf("%d tokens from the draft model: %q", len(q.Draft), e.spell(q.Draft)))
+			if len(q.Draft) == 0 {
+				m.Set("out", "none yet: the draft model still reads the text")
+			}
+			m.Set("ids", int64s(q.Draft))
+			m.Set("rate", g.luck.Rate())
+		}
+		g.mark.End()
+	}
+	e.pace.Guessed(n, trace.Now()-start)
 }
 
 // guess looks the sequence's last tokens up in what it has said before.

@@ -8,24 +8,27 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"glassbox/engine/gguf"
 	"glassbox/engine/sample"
 	"glassbox/engine/spec"
+	"glassbox/engine/tensor"
 	"glassbox/engine/testmodel"
 	"glassbox/engine/token"
 	"glassbox/trace"
 )
 
-// eager drafts whatever it costs: tests of what is drawn must not depend on times.
-func eager(e *Engine) *Engine {
-	for n := 1; n <= e.o.Slots; n++ {
-		e.pace.Plain(n, 1e12)
-	}
-	return e
-}
-
 // varied is a tiny model with a head of its own: with the embedding as its head it says its last token again and again.
 func varied(t *testing.T, o Options) *Engine {
-	return open(t, testmodel.Tiny(t, testmodel.Spec{Context: 200, Untied: true}), o)
+	return open(t, testmodel.Tiny(t, varying), o)
+}
+
+var varying = testmodel.Spec{Context: 200, Untied: true}
+
+// other is a smaller model with the same vocabulary that thinks much the same: half the layers.
+func other(t *testing.T) *gguf.File {
+	s := varying
+	s.Layers = 1
+	return testmodel.Tiny(t, s)
 }
 
 // repetitive requests end in text that was there before, and are drawn in every way.
@@ -53,9 +56,14 @@ func TestAnswersAreTheSameWithAndWithoutDrafts(t *testing.T) {
 	}
 	rejected := int64(0)
 	for name, o := range map[string]Options{"alone": {Slots: 1}, "together": {Slots: 12, Budget: 48}, "few pages": {Slots: 4, Budget: 16, KVTokens: 208},
-		"one at a time": {Slots: 2, Drafts: 1}, "small passes": {Slots: 3, Budget: 5, Drafts: 16}} {
-		o.Draft = spec.Ngram
-		e := eager(varied(t, o))
+		"one at a time": {Slots: 2, Drafts: 1}, "small passes": {Slots: 3, Budget: 5, Drafts: 16},
+		"a model alone": {Slots: 1, DraftFile: other(t)}, "a model": {Slots: 12, Budget: 48, DraftFile: other(t)}, "a model, few pages": {Slots: 4, Budget: 16, KVTokens: 208, DraftFile: other(t)},
+		"itself": {Slots: 6, DraftFile: testmodel.Tiny(t, varying)}} {
+		if o.Draft = spec.Ngram; o.DraftFile != nil {
+			o.Draft = spec.ByModel
+		}
+		o.DraftAlways = true
+		e := varied(t, o)
 		var streams []*Stream
 		for _, r := range repetitive() {
 			s, err := e.Submit(context.Background(), r)
@@ -71,13 +79,16 @@ func TestAnswersAreTheSameWithAndWithoutDrafts(t *testing.T) {
 		rejected += st.Drafted - st.Accepted
 		require.NoError(t, e.Close())
 		require.NoError(t, e.sched.Check())
+		if e.small != nil {
+			require.Zero(t, e.small.Pages(), "%s: the draft model keeps nothing of requests that are over", name)
+		}
 	}
 	require.Positive(t, rejected, "some guesses are wrong")
 }
 
 // A recording has the guesses, what became of each, and the passes that checked them; and the numbers fit each other.
 func TestTracedRequestShowsItsDrafts(t *testing.T) {
-	e := eager(varied(t, Options{Draft: spec.Ngram}))
+	e := varied(t, Options{DraftAlways: true, Draft: spec.Ngram})
 	r := repetitive()[0] // greedy: it repeats itself, not at once
 	r.Trace = trace.NewRecorder("x", trace.Now(), trace.CaptureSpec{})
 	got := ask(t, e, r)
@@ -124,16 +135,12 @@ func TestTracedRequestShowsItsDrafts(t *testing.T) {
 func TestBuiltinModelAnswersTheSameWithDrafts(t *testing.T) {
 	prompts := []string{
 		"Repeat after me: the cat sat on the mat, the cat sat on the mat, the cat sat on the mat, the",
-		"The capital of France is",
 		"func add(a, b int) int { return a + b }\nfunc sub(a, b int) int { return",
 	}
 	var want []result
 	passes := [2]int64{}
-	for turn, o := range []Options{{Slots: 1, Context: 256}, {Slots: 1, Context: 256, Draft: spec.Ngram}} {
+	for turn, o := range []Options{{Slots: 1, Context: 256}, {Slots: 1, Context: 256, Draft: spec.Ngram, DraftAlways: true}} {
 		e := open(t, testmodel.File(t), o)
-		if turn == 1 {
-			eager(e)
-		}
 		for i, p := range prompts {
 			toks := e.tok.Encode(p, token.Options{})
 			for j, s := range []sample.Params{{}, {Temperature: 0.8, TopP: 0.9, Seed: 7}} {
@@ -152,7 +159,7 @@ func TestBuiltinModelAnswersTheSameWithDrafts(t *testing.T) {
 }
 
 func TestDraftsCanBeSwitchedOff(t *testing.T) {
-	e := eager(tiny(t, Options{Draft: spec.Ngram}))
+	e := tiny(t, Options{DraftAlways: true, Draft: spec.Ngram})
 	r := repetitive()[0]
 	r.Draft = spec.Off
 	ask(t, e, r)
@@ -208,7 +215,13 @@ func chiSquare(counts map[string]int, total int, want map[string]float64) (stat,
 func TestDrawsBehindGuessesFollowTheDistribution(t *testing.T) {
 	const draws, tokens, prompt = 20000, 4, "abcabaccbab"
 	f := testmodel.Tiny(t, testmodel.Spec{Context: 64, Layers: 1, Width: 32, Heads: 2, KVHeads: 1, FFN: 32})
-	e := eager(open(t, f, Options{Draft: spec.Ngram, Slots: 64, Queue: 1024, Threads: 1}))
+	for name, o := range map[string]Options{"text": {Draft: spec.Ngram}, "model": {Draft: spec.ByModel, DraftFile: testmodel.Tiny(t, testmodel.Spec{Context: 64, Layers: 1, Width: 32, Heads: 2, KVHeads: 1, FFN: 32, Type: tensor.Q4_0})}} {
+		o.Slots, o.Queue, o.Threads, o.Drafts, o.DraftAlways = 64, 1024, 1, 4, true
+		t.Run(name, func(t *testing.T) { distribution(t, open(t, f, o), draws, tokens, prompt) })
+	}
+}
+
+func distribution(t *testing.T, e *Engine, draws, tokens int, prompt string) {
 	want := map[string]float64{}
 	paths(t, e, prompt, "", tokens, 1, want)
 	require.Len(t, want, 81)
@@ -240,4 +253,24 @@ func TestDrawsBehindGuessesFollowTheDistribution(t *testing.T) {
 	counts["cabc"] += moved
 	stat, _ = chiSquare(counts, draws+moved, want)
 	require.Greater(t, stat, bound)
+}
+
+func TestAModelGuessesItself(t *testing.T) {
+	e := varied(t, Options{DraftAlways: true, DraftFile: testmodel.Tiny(t, varying), Draft: spec.ByModel})
+	for seed := range uint64(8) {
+		ask(t, e, Request{Tokens: ids("hello"), MaxTokens: 50, Logprobs: -1, IgnoreEOS: true, Sampling: sample.Params{Temperature: float64(seed) / 4, TopP: 0.9, Seed: seed}})
+	}
+	st := e.Stats()
+	require.Positive(t, st.Drafted)
+	require.Equal(t, st.Drafted, st.Accepted, "it has the same logits, and draws with the same random numbers")
+	require.Less(t, st.Passes, st.OutputTokens/4)
+}
+
+func TestDraftModelsWithAnotherVocabularyAreRefused(t *testing.T) {
+	for name, f := range map[string]*gguf.File{"other tokens": testmodel.File(t), "no model": nil} {
+		_, err := Open(testmodel.Tiny(t, testmodel.Spec{}), Options{Draft: spec.ByModel, DraftFile: f})
+		require.Error(t, err, name)
+	}
+	_, err := Open(testmodel.Tiny(t, testmodel.Spec{}), Options{Draft: spec.ByModel, DraftFile: testmodel.File(t)})
+	require.ErrorContains(t, err, "same vocabulary, of 288 tokens, found one of 49152")
 }

@@ -42,9 +42,12 @@ type Options struct {
 	Budget   int    // most tokens of a pass; default 512
 	KV       string // number formats of the KV cache, see backend.ParseKV; default what the backend likes best
 	NoPrefix bool   // compute every prompt in full: no pages are shared between requests that begin alike
-	Draft    string // how tokens are guessed ahead: spec.Off (default) or spec.Ngram
-	Drafts   int    // most tokens that are guessed at once; default spec.DefaultTokens
 	Captures int64  // bytes that the captures of a request may take; default capture.Limit
+
+	Draft       string     // how tokens are guessed ahead: spec.Off (default), spec.Ngram, or spec.ByModel with a DraftFile
+	Drafts      int        // most tokens that are guessed at once; default spec.DefaultTokens
+	DraftFile   *gguf.File // a smaller model with the same vocabulary; it must stay open until Close
+	DraftAlways bool       // guess whatever it costs, for tests and measurements
 
 	StopLimit time.Duration // how long the engine may stand still at a request's stop; default stops.DefaultLimit
 }
@@ -67,7 +70,10 @@ type Engine struct {
 	sched *sched.Scheduler
 	run   *exec.Runner
 	stops *stops.Desk
-	pace  *spec.Pace // nil: nothing is guessed
+	pace  *spec.Pace  // nil: nothing is guessed
+	small *spec.Model // that guesses; nil: the text so far does
+	asked []*answer   // who asks the draft model before a pass, and for what
+	jobs  []*spec.Job
 
 	submit   chan *answer
 	gate     sync.RWMutex // held by those who submit; the loop shuts it before it takes in what is left
@@ -149,7 +155,13 @@ func Open(f *gguf.File, o Options) (*Engine, error) {
 		Heads: m.Config.Heads, MaxScores: maxScores, Prefixes: !o.NoPrefix}, e.pool)
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if o.Draft != spec.Off {
-		e.pace = spec.NewPace()
+		e.pace = spec.NewPace(o.DraftAlways)
+	}
+	if o.Draft == spec.ByModel {
+		bo.Beside = be
+		if e.small, err = openDraft(o.DraftFile, tok, open, bo, o.Slots); err != nil {
+			return nil, errors.Join(err, be.Close())
+		}
 	}
 	e.stops = stops.NewDesk(o.StopLimit, e.ctx.Done())
 	e.stats.freePages.Store(int64(bo.Pages))
@@ -180,8 +192,8 @@ func (o *Options) fill(m *model.Model) error {
 	if o.Captures == 0 {
 		o.Captures = capture.Limit
 	}
-	if o.Draft != spec.Off && o.Draft != spec.Ngram {
-		return fmt.Errorf("draft: wanted %s or %s, found %q", spec.Off, spec.Ngram, o.Draft)
+	if o.Draft != spec.Off && o.Draft != spec.Ngram && o.Draft != spec.ByModel || (o.Draft == spec.ByModel) != (o.DraftFile != nil) {
+		return fmt.Errorf("draft: wanted %s, %s, or %s and its file, found %q", spec.Off, spec.Ngram, spec.ByModel, o.Draft)
 	}
 	for _, r := range []struct {
 		name         string
@@ -204,7 +216,10 @@ func (e *Engine) Close() error {
 		e.cancel()
 		<-e.done
 		e.apart.Wait()
-		err = e.be.Close()
+		if e.small != nil {
+			err = e.small.Close()
+		}
+		err = errors.Join(err, e.be.Close())
 	})
 	return err
 }

@@ -98,6 +98,7 @@ func (e *Engine) dropGone() {
 func (e *Engine) fail(a *answer, err error) {
 	e.stats.failed.Add(1)
 	e.leave(a)
+	e.forget(a)
 	a.finish(Event{Err: err})
 }
 

@@ -13,6 +13,7 @@ import (
 	"glassbox/engine/builtin"
 	"glassbox/engine/chat"
 	"glassbox/engine/gguf"
+	"glassbox/engine/spec"
 	"glassbox/trace"
 	"glassbox/trace/file"
 )
@@ -26,7 +27,7 @@ type engineFlags struct {
 	Context      int    `placeholder:"N" help:"Most tokens of prompt and answer together; the model's own by default."`
 	ChatTemplate string `name:"chat-template" placeholder:"FILE" help:"Use this Jinja chat template instead of the one in the model's file."`
 	Slots        int    `placeholder:"N" help:"Requests that run at once (default 8)."`
-	Draft        string `default:"off" placeholder:"HOW" help:"Guess tokens ahead and check several in one pass: off, or ngram (look the last ones up in the text so far). Answers stay the same."`
+	Draft        string `default:"off" placeholder:"HOW" help:"Guess tokens ahead and check several in one pass: off, ngram (look the last ones up in the text so far), builtin, or a smaller model FILE.gguf with the same vocabulary. Answers stay the same."`
 	DraftTokens  int    `placeholder:"N" help:"Most tokens to guess at once (default 8)."`
 }
 
@@ -34,10 +35,11 @@ type engineFlags struct {
 type opened struct {
 	engine *engine.Engine
 	file   *gguf.File
-	name   string // model id in the API
-	title  string // for people, "" = the name in the file
-	base   string // base name of the file
-	sha    string // of the file, "" = not computed yet
+	name   string     // model id in the API
+	title  string     // for people, "" = the name in the file
+	base   string     // base name of the file
+	draft  *gguf.File // of the draft model, nil = none
+	sha    string     // of the file, "" = not computed yet
 
 	templateFile string // "" = the template in the model's file
 }
@@ -60,9 +62,12 @@ func (f *engineFlags) open() (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.engine, err = engine.Open(o.file, engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots, Draft: f.Draft, Drafts: f.DraftTokens})
-	if err != nil {
+	if err := o.openDraft(f.Draft); err != nil {
 		return nil, errors.Join(err, o.file.Close())
+	}
+	o.engine, err = engine.Open(o.file, engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots, Draft: draftKind(f.Draft), DraftFile: o.draft, Drafts: f.DraftTokens})
+	if err != nil {
+		return nil, errors.Join(err, o.closeFiles())
 	}
 	if f.Model != "builtin" { // what is odd about the one in the binary is known
 		for _, w := range o.engine.Tokenizer().Warnings() {
@@ -73,7 +78,39 @@ func (f *engineFlags) open() (*opened, error) {
 }
 
 // close ends the engine, then unmaps the file.
-func (o *opened) close() error { return errors.Join(o.engine.Close(), o.file.Close()) }
+func (o *opened) close() error { return errors.Join(o.engine.Close(), o.closeFiles()) }
+
+// closeFiles unmaps the model's file and the draft model's.
+func (o *opened) closeFiles() error {
+	err := o.file.Close()
+	if o.draft != nil {
+		err = errors.Join(err, o.draft.Close())
+	}
+	return err
+}
+
+// draftKind is the engine's word for what --draft says.
+func draftKind(s string) string {
+	if s == spec.Off || s == spec.Ngram {
+		return s
+	}
+	return spec.ByModel
+}
+
+// openDraft maps the draft model's file, where --draft names one.
+func (o *opened) openDraft(s string) (err error) {
+	switch {
+	case draftKind(s) != spec.ByModel:
+	case s == "builtin":
+		o.draft, err = gguf.Parse(builtin.File, builtin.Model())
+	default:
+		o.draft, err = gguf.Open(s)
+	}
+	if err != nil {
+		return fmt.Errorf("--draft: %w", err)
+	}
+	return nil
+}
 
 // template parses the file's chat template; a file without one serves completions only.
 func (o *opened) template() (*chat.Template, error) {

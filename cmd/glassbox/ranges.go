@@ -84,8 +84,8 @@ func (f *engineFlags) check() error {
 	if f.CPUFeatures != "" && !slices.Contains(kernels, f.CPUFeatures) {
 		return &usageError{fmt.Sprintf("--cpu-features: wanted one of %s, found %q", strings.Join(kernels, ", "), f.CPUFeatures)}
 	}
-	if f.Draft != spec.Off && f.Draft != spec.Ngram {
-		return &usageError{fmt.Sprintf("--draft: wanted %s or %s, found %q", spec.Off, spec.Ngram, f.Draft)}
+	if draftKind(f.Draft) == spec.ByModel && f.Draft != "builtin" && filepath.Ext(f.Draft) != ".gguf" {
+		return &usageError{fmt.Sprintf("--draft: wanted %s, %s, builtin or a file FILE.gguf, found %q", spec.Off, spec.Ngram, f.Draft)}
 	}
 	return nil
 }

@@ -13,13 +13,14 @@ import (
 
 // Options is what a backend is opened with.
 type Options struct {
-	Threads   int    // worker threads, 0 = one a core
-	MaxTokens int    // most tokens of one batch
-	MaxOut    int    // most rows of one batch whose logits are wanted
-	MaxScores int    // most floats of the PerKey buffer in one batch: sum over tokens of heads * keys, see Batch.Scores
-	Pages     int    // pages of the KV cache; memory is taken as pages are first written
-	KV        *KV    // number formats of the cache, nil = what the backend likes best
-	Features  string // cpu: kernel variant to use instead of the best one ("avx2", "generic"), "" = best
+	Threads   int     // worker threads, 0 = one a core
+	MaxTokens int     // most tokens of one batch
+	MaxOut    int     // most rows of one batch whose logits are wanted
+	MaxScores int     // most floats of the PerKey buffer in one batch: sum over tokens of heads * keys, see Batch.Scores
+	Pages     int     // pages of the KV cache; memory is taken as pages are first written
+	KV        *KV     // number formats of the cache, nil = what the backend likes best
+	Beside    Backend // cpu: another backend of the same threads, never used at the same time, whose workers this one takes; nil: its own
+	Features  string  // cpu: kernel variant to use instead of the best one ("avx2", "generic"), "" = best
 }
 
 // Device describes what runs the graph.

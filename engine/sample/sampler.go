@@ -63,6 +63,21 @@ func (s *Sampler) Next(logits []float32, w *trace.Writer) int32 {
 	return id
 }
 
+// Ahead draws what may be the token ahead tokens after the next one, from logits that another model gave (changed in
+// place), with the random number that Next will use for it. It is a guess: penalties count what was drawn so far only.
+func (s *Sampler) Ahead(logits []float32, ahead int) int32 {
+	broken := s.broken
+	s.readLogits(logits, nil)
+	for _, stage := range s.order {
+		s.stage(stage, logits, nil)
+	}
+	s.drawn += ahead
+	id := s.draw(logits, nil)
+	s.drawn -= ahead
+	s.broken = broken
+	return id
+}
+
 // stage runs one part if the request uses it.
 func (s *Sampler) stage(name string, logits []float32, w *trace.Writer) {
 	greedy := s.p.Greedy()

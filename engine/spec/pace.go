@@ -10,6 +10,7 @@ type Pace struct {
 	checked [8]mean       // ns that a guessed token adds to a pass, by how many there are: 1, 2, 3-4, 5-8, ... see size
 	guessed mean          // ns that guessing a token takes
 	turns   int           // asked to Rest
+	always  bool
 }
 
 // mean is a running mean that forgets. One odd time (another program had the processor) moves it little.
@@ -28,8 +29,9 @@ func (m *mean) add(v float64) {
 	m.v += share * (min(max(v, m.v/far), m.v*far) - m.v)
 }
 
-// NewPace returns a Pace that has seen nothing.
-func NewPace() *Pace { return &Pace{plain: map[int]*mean{}} }
+// NewPace returns a Pace that has seen nothing. With always it finds every guess worth its cost: what is guessed then does
+// not depend on times.
+func NewPace(always bool) *Pace { return &Pace{plain: map[int]*mean{}, always: always} }
 
 // plainEvery is how many passes go by until one checks nothing, so that it is known what such a pass takes now.
 const plainEvery = 48
@@ -37,7 +39,7 @@ const plainEvery = 48
 // Rest tells, once before each pass, whether nothing should be guessed in it for any sequence.
 func (p *Pace) Rest() bool {
 	p.turns++
-	return p.turns%plainEvery == 0
+	return p.turns%plainEvery == 0 && !p.always
 }
 
 // Plain notes the time of a pass in which seqs sequences decoded and nothing was checked.
@@ -123,6 +125,9 @@ func (l *Luck) Rate() float64 { return l.rate }
 // most the count with the largest expected gain, 0 where none gains. A token that is accepted saves the sequence a pass,
 // of which its share is what plain decoding takes by sequence.
 func (p *Pace) Tokens(l *Luck, seqs, most int) int {
+	if p.always {
+		return max(most, 0)
+	}
 	plain := p.plain[seqs]
 	if plain == nil || most < 1 {
 		return 0 // what it saves is not known: the next pass will tell

@@ -49,7 +49,7 @@ func TestGuessingNeverCostsMuchAndGainsWhereItCan(t *testing.T) {
 		{"right, but checking costs what it saves", 1, 1200, 0, 0.99, 1.06},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := play(NewPace(), c.rate, 1000, c.check, c.guess, 3000, 8)
+			got := play(NewPace(false), c.rate, 1000, c.check, c.guess, 3000, 8)
 			require.GreaterOrEqual(t, got, c.least)
 			require.LessOrEqual(t, got, c.most)
 		})
@@ -57,7 +57,7 @@ func TestGuessingNeverCostsMuchAndGainsWhereItCan(t *testing.T) {
 }
 
 func TestGuessingStartsAgainWhenTheTextRepeats(t *testing.T) {
-	p, l := NewPace(), NewLuck()
+	p, l := NewPace(false), NewLuck()
 	p.Plain(1, 1000)
 	p.Checked(1, 8, 3400)
 	for range 200 { // nothing fits
@@ -76,7 +76,7 @@ func TestGuessingStartsAgainWhenTheTextRepeats(t *testing.T) {
 }
 
 func TestNothingIsGuessedBeforeAPlainPassWasMeasured(t *testing.T) {
-	p := NewPace()
+	p := NewPace(false)
 	require.Zero(t, p.Tokens(NewLuck(), 1, 8))
 	p.Plain(1, 1000)
 	require.Positive(t, p.Tokens(NewLuck(), 1, 8))

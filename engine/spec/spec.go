@@ -11,10 +11,11 @@
 // It does not know about HTTP, the scheduler's queues or how a backend computes.
 package spec
 
-// Kinds of drafting, as a flag names them; any other value is the file of a draft model.
+// Kinds of drafting.
 const (
-	Off   = "off"
-	Ngram = "ngram"
+	Off     = "off"
+	Ngram   = "ngram"
+	ByModel = "model"
 )
 
 // DefaultTokens is the most tokens that are guessed at once, unless another number is asked for.

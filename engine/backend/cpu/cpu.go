@@ -19,13 +19,14 @@ import (
 
 // Backend implements backend.Backend.
 type Backend struct {
-	g       *graph.Graph
-	o       backend.Options
-	k       *kern.Kernels
-	team    *team
-	steps   []step
-	weights *memory
-	cache   *cache
+	g        *graph.Graph
+	o        backend.Options
+	k        *kern.Kernels
+	team     *team
+	borrowed bool // the team is another backend's
+	steps    []step
+	weights  *memory
+	cache    *cache
 
 	mem     *memory     // of bufs
 	bufs    [][]float32 // by graph.Buf: rows of ld floats, padded with zeros; PerKey: see offs
@@ -87,6 +88,10 @@ func Open(g *graph.Graph, o backend.Options) (backend.Backend, error) {
 		return nil, err
 	}
 	b.passFn, b.rowFn = b.pass, b.tapRow
+	if other, ok := o.Beside.(*Backend); ok && other.team != nil && other.team.n == o.Threads {
+		b.team, b.borrowed = other.team, true // two teams would spin against each other
+		return b, nil
+	}
 	b.team = newTeam(k, o.Threads)
 	return b, nil
 }
@@ -166,7 +171,9 @@ func (b *Backend) Close() error {
 	if b.team == nil {
 		return nil
 	}
-	b.team.close()
+	if !b.borrowed {
+		b.team.close()
+	}
 	b.team = nil
 	return b.freeAll()
 }
