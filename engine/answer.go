@@ -28,6 +28,7 @@ type answer struct {
 	detok     *token.Detokenizer
 	stop      *stopMatcher
 	submitted int64
+	started   bool      // a pass had a token of it
 	raw       []float32 // copy of the logits, where log-probabilities are asked for
 	capture   *capture.Session
 	free      func() // gives the captures' share of memory back; nil without a session
@@ -57,6 +58,9 @@ func (e *Engine) deliver(a *answer, logits []float32) (finish string, err error)
 	id := a.sampler.Next(logits, w)
 	if a.sampler.Broken() {
 		return "", fmt.Errorf("token %d of the answer: wanted logits that are numbers, found none or an infinite one: the model's file is damaged, or its weights are too large for this engine", a.seq.Answered())
+	}
+	if a.sampler.Stuck() {
+		return "", fmt.Errorf("token %d of the answer: the asked-for form allows no token that this model could say: its vocabulary lacks what the form needs", a.seq.Answered())
 	}
 	lp := e.append(a, id, w)
 	text := e.detokenize(a, id, w)
@@ -89,6 +93,9 @@ func (e *Engine) append(a *answer, id int32, w *trace.Writer) TokenLogprob {
 	a.stream.mu.Lock()
 	a.stream.usage.Output++
 	a.stream.usage.Cached = a.seq.Matched
+	if a.stream.usage.First == 0 {
+		a.stream.usage.First = trace.Now()
+	}
 	a.stream.mu.Unlock()
 	e.stats.outputTokens.Add(1)
 	if m.On() {
@@ -142,11 +149,14 @@ func (e *Engine) detokenize(a *answer, id int32, w *trace.Writer) string {
 // stopCheck tells whether the answer ends here, and what text is certain.
 func (e *Engine) stopCheck(a *answer, id int32, text string, w *trace.Writer) (certain, finish string) {
 	m := w.Begin(trace.StepStopCheck)
-	certain, stopped := a.stop.push(text)
+	certain, stopped := text, false
+	if a.seq.Answered() >= a.req.MinTokens {
+		certain, stopped = a.stop.push(text)
+	}
 	switch {
 	case stopped:
 		finish = "stop"
-	case e.tok.IsEOG(int(id)) && !a.req.IgnoreEOS:
+	case e.tok.IsEOG(int(id)) && !a.req.IgnoreEOS, a.sampler.Done():
 		finish = "stop"
 	case a.seq.Answered() >= a.req.MaxTokens || len(a.seq.Tokens) >= e.o.Context:
 		finish = "length"

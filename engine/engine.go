@@ -21,6 +21,7 @@ import (
 	"glassbox/engine/capture"
 	"glassbox/engine/exec"
 	"glassbox/engine/gguf"
+	"glassbox/engine/grammar"
 	"glassbox/engine/kv"
 	"glassbox/engine/model"
 	"glassbox/engine/sched"
@@ -85,7 +86,8 @@ type Engine struct {
 	work     []*work           // captures of answers that are over; of the loop
 	apart    sync.WaitGroup    // captures that need the backend no more
 
-	captured atomic.Int64 // bytes that captures of all requests may come to take
+	words    func() *grammar.Vocab // the vocabulary as grammars walk it; built when a request first needs it
+	captured atomic.Int64          // bytes that captures of all requests may come to take
 	once     sync.Once
 	stats    stats
 }
@@ -153,6 +155,7 @@ func Open(f *gguf.File, o Options) (*Engine, error) {
 		submit: make(chan *answer, o.Queue), done: make(chan struct{})}
 	e.sched = sched.New(sched.Config{Slots: o.Slots, Queue: o.Queue, Budget: o.Budget, BusyChunk: max(o.Budget/4, 1),
 		Heads: m.Config.Heads, MaxScores: maxScores, Prefixes: !o.NoPrefix}, e.pool)
+	e.words = sync.OnceValue(func() *grammar.Vocab { return grammar.NewVocab(tok.Size(), tok.Piece, tok.IsEOG) })
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if o.Draft != spec.Off {
 		e.pace = spec.NewPace(o.DraftAlways)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"glassbox/engine/gguf"
+	"glassbox/engine/grammar"
 	"glassbox/engine/sample"
 	"glassbox/engine/testmodel"
 	"glassbox/trace"
@@ -229,7 +230,9 @@ func TestTracedRequestLeavesEveryStepOfItsPath(t *testing.T) {
 	e := tiny(t, Options{Budget: 16})
 	rec := trace.NewRecorder("x", trace.Now(), trace.CaptureSpec{})
 	p := sample.Params{Temperature: 0.8, TopK: 40, TopP: 0.9, MinP: 0.01, RepeatPenalty: 1.1, Seed: 1}
-	traced := Request{Tokens: ids(strings.Repeat("x", 40)), MaxTokens: 5, Logprobs: 2, IgnoreEOS: true, Sampling: p}
+	form, err := grammar.FromSchema("long", []byte(`{"type":"string","minLength":30}`))
+	require.NoError(t, err)
+	traced := Request{Tokens: ids(strings.Repeat("x", 40)), MaxTokens: 5, Logprobs: 2, IgnoreEOS: true, Grammar: form, Sampling: p}
 	plain := traced
 	traced.Trace = rec
 	got := ask(t, e, traced)

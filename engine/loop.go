@@ -106,6 +106,9 @@ func (e *Engine) fail(a *answer, err error) {
 // loop lives.
 func (e *Engine) pass(items []sched.Item) {
 	e.stats.passes.Add(1)
+	for _, it := range items {
+		it.Seq.Owner.(*answer).start()
+	}
 	start := trace.Now()
 	err := guard("pass", func() error { return e.run.Run(items, e.sched.Copies()...) })
 	dur := trace.Now() - start

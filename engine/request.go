@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"glassbox/engine/capture"
+	"glassbox/engine/grammar"
 	"glassbox/engine/sample"
 	"glassbox/engine/sched"
 	"glassbox/engine/stops"
@@ -23,6 +24,8 @@ type Request struct {
 	Stop      []string         // the answer ends before the first of these texts
 	Logprobs  int              // -1 = none; else log-probabilities of the token and of this many likeliest
 	IgnoreEOS bool             // go on past the end-of-turn token, for benchmarks
+	MinTokens int              // no end-of-turn token and no stop text ends the answer before it has so many
+	Grammar   *grammar.Grammar // the form that the answer must have; nil: any
 	Ablate    capture.Ablation // parts of the model that are switched off for this request
 	Stops     []stops.Point    // where the engine stands still, for Engine.Stops to look and change; one request at a time
 	Priority  int              // lower is more urgent
@@ -66,7 +69,12 @@ type Event struct {
 }
 
 // Usage counts a request's tokens. Cached are those of the prompt whose keys and values were computed for others before.
-type Usage struct{ Prompt, Output, Cached int }
+// Submitted, Started and First are times on the clock of trace.Now: the hand-over to the loop, the begin of the first pass
+// with a token of this request, the first token of the answer; 0 = not yet.
+type Usage struct {
+	Prompt, Output, Cached    int
+	Submitted, Started, First int64
+}
 
 // Stream is a running answer. It is read by one goroutine.
 type Stream struct {
@@ -183,6 +191,7 @@ func (e *Engine) sequence(ctx context.Context, r Request, w *trace.Writer) (*ans
 		a.seq.Parent = f.seq
 	}
 	a.sampler = sample.New(r.Sampling, ids)
+	e.constrain(a)
 	a.detok = e.tok.NewDetokenizer(detokOptions)
 	a.stop = newStopMatcher(r.Stop)
 	if err := e.stopping(a); err != nil {
@@ -219,6 +228,9 @@ func (e *Engine) enqueue(a *answer, w *trace.Writer) error {
 		return ErrClosed
 	}
 	a.submitted = trace.Now()
+	a.stream.mu.Lock()
+	a.stream.usage.Submitted = a.submitted
+	a.stream.mu.Unlock()
 	select {
 	case e.submit <- a:
 	default:

@@ -92,7 +92,7 @@ func TestAStreamedChatReachesEveryStep(t *testing.T) {
 		s := newServer(t, Glassbox(engine.Sources), backend)
 		for range 10 { // what ends a request must not race with its recording
 			rec := s.ask("/v1/chat/completions", `{"messages":[{"role":"user","content":"Why is the sky blue?"}],"stream":true,"stream_options":{"include_usage":true},
-				"max_tokens":12,"ignore_eos":true,"temperature":0.8,"top_k":40,"top_p":0.95,"min_p":0.01,"frequency_penalty":0.1,"seed":1}`)
+				"response_format":{"type":"json_object"},"max_tokens":12,"ignore_eos":true,"temperature":0.8,"top_k":40,"top_p":0.95,"min_p":0.01,"frequency_penalty":0.1,"seed":1}`)
 			require.Empty(t, unreached(rec))
 			for _, w := range rec.Walk {
 				if elsewhere[w.ID] {
@@ -111,7 +111,7 @@ func TestAStreamedChatReachesEveryStep(t *testing.T) {
 func TestStepsThatAreNotReachedHaveTheirReason(t *testing.T) {
 	c := Glassbox(engine.Sources)
 	s := newServer(t, c, "cpu")
-	sampler := []string{"penalties", "temperature", "top_k", "top_p", "min_p"}
+	sampler := []string{"grammar", "penalties", "temperature", "top_k", "top_p", "min_p"}
 	stream := []string{"sse_chunk", "sse_write", "sse_flush"}
 	prompt := []string{"template", "render", "split_marks", "presplit", "merge", "look_up"}
 	for body, want := range map[string][]string{

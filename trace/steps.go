@@ -64,6 +64,7 @@ const (
 	// deliver: the engine loop, then the HTTP goroutine
 	StepVerify
 	StepLogits
+	StepGrammar
 	StepPenalties
 	StepTemperature
 	StepTopK
@@ -147,6 +148,7 @@ var stepTable = [stepEnd]StepInfo{
 	StepPassDone:     {"pass_done", Compute, LaneLoop},
 	StepVerify:       {"verify", Deliver, LaneLoop},
 	StepLogits:       {"read_logits", Deliver, LaneLoop},
+	StepGrammar:      {"grammar", Deliver, LaneLoop},
 	StepPenalties:    {"penalties", Deliver, LaneLoop},
 	StepTemperature:  {"temperature", Deliver, LaneLoop},
 	StepTopK:         {"top_k", Deliver, LaneLoop},

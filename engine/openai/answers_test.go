@@ -296,11 +296,11 @@ func TestMetrics(t *testing.T) {
 	r := start(t, nil)
 	r.post(chatPath, hi())
 	r.post(textPath, text("stream", true))
-	r.post(chatPath, hi("n", 2))
+	r.post(chatPath, hi("n", 0))
 	body := readAll(t, r.send("GET", "/metrics", nil))
 	for _, want := range []string{
 		`gen_ai_server_request_duration_seconds_bucket{error_type="",gen_ai_operation_name="chat",gen_ai_provider_name="glassbox",gen_ai_request_model="smol",le="81.92"} 1`,
-		`gen_ai_server_request_duration_seconds_count{error_type="unsupported_value",gen_ai_operation_name="chat",gen_ai_provider_name="glassbox",gen_ai_request_model="smol"} 1`,
+		`gen_ai_server_request_duration_seconds_count{error_type="invalid_value",gen_ai_operation_name="chat",gen_ai_provider_name="glassbox",gen_ai_request_model="smol"} 1`,
 		`gen_ai_server_time_to_first_token_seconds_bucket{error_type="",gen_ai_operation_name="text_completion",gen_ai_provider_name="glassbox",gen_ai_request_model="smol",le="10"} 1`,
 		`gen_ai_server_time_per_output_token_seconds_bucket{error_type="",gen_ai_operation_name="chat",gen_ai_provider_name="glassbox",gen_ai_request_model="smol",le="2.5"} 1`,
 		"glassbox_time_per_output_token_seconds_count 2", "glassbox_inter_token_latency_seconds_count 6",

@@ -47,6 +47,8 @@ type outcome struct {
 	finish         string
 	prompt, output int
 	choices        int
+	submitted      int64 // clock of trace.Now; 0 = not told
+	started        int64
 	firstToken     int64 // clock of trace.Now; 0 = none came
 	lastToken      int64
 }

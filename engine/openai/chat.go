@@ -140,12 +140,6 @@ func (r *chatRequest) features() error {
 	if len(r.Tools) > 0 && r.ToolChoice != "none" {
 		return unsupported("unsupported_parameter", "tools", `tools are not supported by this server: leave them out, or send "tool_choice": "none"`)
 	}
-	if len(r.Functions) > 0 {
-		return unsupported("unsupported_parameter", "functions", "functions are not supported by this server: leave them out")
-	}
-	if f := r.ResponseFormat; f != nil && f.Type != "text" {
-		return unsupported("unsupported_value", "response_format", `response_format: wanted {"type":"text"}, found type %q`, shorten(f.Type, 40))
-	}
 	if slices.ContainsFunc(r.Modalities, func(m string) bool { return m != "text" }) {
 		return unsupported("unsupported_value", "modalities", `modalities: wanted ["text"], found %q`, r.Modalities)
 	}

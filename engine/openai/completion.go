@@ -21,8 +21,8 @@ func (s *Server) completion(c *call) error {
 		return err
 	}
 	c.newID("cmpl-")
-	if r.Prompt.Len() > s.c.Limits.Prompts {
-		return invalid("prompt", "prompt: wanted at most %d prompts, found %d: send several requests", s.c.Limits.Prompts, r.Prompt.Len())
+	if r.Prompt.Len() > s.c.Limits.Prompts/j.n {
+		return invalid("prompt", "prompt: wanted at most %d answers, prompts times n, found %d: send several requests", s.c.Limits.Prompts, r.Prompt.Len()*j.n)
 	}
 	if err := s.encode(j, r.Prompt); err != nil {
 		return err
@@ -84,10 +84,6 @@ func (r *completionRequest) check(j *job) error {
 		return invalid("prompt", "prompt: wanted a text, token ids or a list of them, found none")
 	case j.c.w.On() && r.Prompt.Len() > 1:
 		return unsupported("unsupported_value", "glassbox", "a recording shows one prompt, found %d: send each in a request of its own", r.Prompt.Len())
-	case r.Suffix != nil && *r.Suffix != "":
-		return unsupported("unsupported_parameter", "suffix", "suffix: this server does not fill in the middle: leave it out")
-	case r.BestOf != nil && *r.BestOf != 1:
-		return unsupported("unsupported_value", "best_of", "best_of: wanted 1, found %d", *r.BestOf)
 	}
 	j.request.MaxTokens = completionMax
 	if r.Logprobs != nil {

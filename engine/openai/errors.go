@@ -93,6 +93,8 @@ func explain(err error) *RequestError {
 		return &RequestError{http.StatusTooManyRequests, "rate_limit_error", err.Error(), "", "recordings_busy"}
 	case errors.Is(err, engine.ErrClosed), errors.Is(err, errShutdown):
 		return &RequestError{http.StatusServiceUnavailable, "server_error", "the server is shutting down", "", "shutting_down"}
+	case errors.Is(err, engine.ErrDeadline):
+		return &RequestError{http.StatusGatewayTimeout, "server_error", err.Error(), "glassbox.within_ms", "deadline_exceeded"}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &RequestError{http.StatusServiceUnavailable, "server_error", "the request took longer than the server allows", "", "timeout"}
 	}

@@ -73,7 +73,7 @@ func (f *fake) Stats() engine.Stats {
 	return engine.Stats{Running: int(f.running.Load()), Slots: 8, Pages: 100, FreePages: 75, Passes: 7, Drafts: 3, Drafted: 12, Accepted: 8}
 }
 
-func (f *fake) Submit(ctx context.Context, r engine.Request) (Answer, error) {
+func (f *fake) Submit(ctx context.Context, r engine.Request, _ Answer) (Answer, error) {
 	f.mu.Lock()
 	f.asked = append(f.asked, r)
 	f.mu.Unlock()

@@ -215,11 +215,11 @@ type refusing struct {
 	after int
 }
 
-func (f *refusing) Submit(ctx context.Context, r engine.Request) (Answer, error) {
+func (f *refusing) Submit(ctx context.Context, r engine.Request, _ Answer) (Answer, error) {
 	if f.after--; f.after < 0 {
 		return nil, engine.ErrQueueFull
 	}
-	return f.fake.Submit(ctx, r)
+	return f.fake.Submit(ctx, r, nil)
 }
 
 // Shutdown waits neither for a body that does not come nor for a client that does not read.
@@ -393,4 +393,4 @@ func TestPanic(t *testing.T) {
 
 type panicking struct{ *fake }
 
-func (panicking) Submit(context.Context, engine.Request) (Answer, error) { panic("boom") }
+func (panicking) Submit(context.Context, engine.Request, Answer) (Answer, error) { panic("boom") }

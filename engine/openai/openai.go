@@ -42,7 +42,7 @@ type Config struct {
 // Limits bound what one client can cost.
 type Limits struct {
 	Body         int64         // bytes of a request; default 10 MB
-	Prompts      int           // prompts of one completion request; default 64
+	Prompts      int           // answers of one request: prompts times n; default 64
 	ReadTimeout  time.Duration // for the whole body; default 60 s
 	WriteTimeout time.Duration // for each event: a client that stops reading is dropped; default 20 s
 	Ping         time.Duration // a comment is sent when nothing else was for so long; default 10 s
@@ -50,7 +50,7 @@ type Limits struct {
 
 // Engine is what the server needs of an engine; Wrap makes one from *engine.Engine.
 type Engine interface {
-	Submit(ctx context.Context, r engine.Request) (Answer, error)
+	Submit(ctx context.Context, r engine.Request, of Answer) (Answer, error) // of: another answer to the same prompt, whose pages are shared; nil: none
 	Tokenizer() *token.Tokenizer
 	Context() int
 	Stats() engine.Stats
@@ -86,7 +86,10 @@ type engineOf struct{ *engine.Engine }
 // Wrap makes an Engine of the real one.
 func Wrap(e *engine.Engine) Engine { return engineOf{e} }
 
-func (e engineOf) Submit(ctx context.Context, r engine.Request) (Answer, error) {
+func (e engineOf) Submit(ctx context.Context, r engine.Request, of Answer) (Answer, error) {
+	if f, ok := of.(*engine.Stream); ok {
+		r.Fork = f
+	}
 	s, err := e.Engine.Submit(ctx, r)
 	if err != nil {
 		return nil, err
@@ -103,6 +106,7 @@ type Server struct {
 	tok     *token.Tokenizer
 	mux     *http.ServeMux
 	metrics *metrics
+	forms   forms
 
 	closing context.Context // ends when Shutdown is called
 	close   context.CancelCauseFunc

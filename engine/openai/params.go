@@ -1,10 +1,12 @@
 package openai
 
 import (
+	"crypto/rand"
 	"fmt"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"slices"
 	"strconv"
+	"time"
 
 	"glassbox/engine"
 	"glassbox/engine/openai/wire"
@@ -16,7 +18,8 @@ import (
 type job struct {
 	c       *call
 	chat    bool
-	prompts [][]int        // ids, one list a choice
+	prompts [][]int        // ids
+	n       int            // answers to each prompt
 	echo    []string       // completions: the prompts as text, where they are to come first in the answer
 	request engine.Request // without ID and Tokens
 	logs    bool           // log-probabilities are asked for; request.Logprobs says of how many
@@ -32,7 +35,9 @@ const (
 	maxTop         = 20 // OpenAI's limit of top_logprobs
 	completionMax  = 16 // OpenAI's default of max_tokens for /v1/completions
 	smallestTopP   = 1e-9
-	maxSeedForJSON = 1 << 53 // a seed we draw survives a client that reads numbers as doubles
+	maxPriority    = 1000
+	maxWithin      = 24 * 3600 * 1000 // ms
+	maxSeedForJSON = 1 << 53          // a seed we draw survives a client that reads numbers as doubles
 )
 
 // checked is a request that can be validated: *wire.ChatRequest or *wire.CompletionRequest with what the server knows of it.
@@ -48,7 +53,10 @@ func (s *Server) validate(c *call, r checked) (*job, error) {
 	m := c.w.Begin(trace.StepValidate)
 	defer m.End()
 	w := r.shared()
-	j := &job{c: c, common: w, model: w.Model, stream: is(w.Stream)}
+	j := &job{c: c, common: w, model: w.Model, stream: is(w.Stream), n: 1}
+	if err := refused(c.body); err != nil {
+		return nil, err
+	}
 	j.request.Logprobs, j.request.IgnoreEOS, j.request.Stop = -1, is(w.IgnoreEOS), w.Stop
 	if o := w.StreamOptions; o != nil {
 		j.usage, j.running = is(o.IncludeUsage), is(o.ContinuousUsage)
@@ -61,10 +69,13 @@ func (s *Server) validate(c *call, r checked) (*job, error) {
 	if err := r.check(j); err != nil {
 		return nil, err
 	}
-	if err := s.limits(w); err != nil {
+	if err := s.limits(w, j); err != nil {
 		return nil, err
 	}
 	var err error
+	if j.request.Grammar, err = s.form(w.ResponseFormat); err != nil {
+		return nil, err
+	}
 	if j.request.Sampling, err = sampling(w); err != nil {
 		return nil, err
 	}
@@ -89,13 +100,38 @@ func (s *Server) validate(c *call, r checked) (*job, error) {
 	return j, nil
 }
 
-// limits checks n, stop and the count of tokens.
-func (s *Server) limits(w *wire.Common) error {
-	if w.N != nil && *w.N != 1 {
-		if *w.N < 1 {
-			return invalid("n", "n: wanted 1, found %d", *w.N)
+// limits checks n, stop, the least count of tokens, priority, deadline and what of the prompt may come from the cache.
+func (s *Server) limits(w *wire.Common, j *job) error {
+	if w.N != nil {
+		if *w.N < 1 || int64(*w.N) > int64(s.c.Limits.Prompts) {
+			return invalid("n", "n: wanted 1 to %d, found %d", s.c.Limits.Prompts, *w.N)
 		}
-		return unsupported("unsupported_value", "n", "n: wanted 1, found %d: send %d requests at once instead, they share every pass", *w.N, *w.N)
+		if j.n = int(*w.N); j.n > 1 && j.c.w.On() {
+			return unsupported("unsupported_value", "glassbox", "a recording shows one answer, found n %d: ask for one, or send requests of their own", j.n)
+		}
+	}
+	if w.MinTokens != nil {
+		if j.request.MinTokens = int(*w.MinTokens); j.request.MinTokens < 0 || j.request.MaxTokens > 0 && j.request.MinTokens > j.request.MaxTokens {
+			return invalid("min_tokens", "min_tokens: wanted 0 up to the most tokens of the answer, found %d", *w.MinTokens)
+		}
+	}
+	if w.Priority != nil {
+		if *w.Priority < -maxPriority || *w.Priority > maxPriority {
+			return invalid("priority", "priority: wanted %d to %d (lower goes first), found %d", -maxPriority, maxPriority, *w.Priority)
+		}
+		j.request.Priority = int(*w.Priority)
+	}
+	if w.CacheSalt != nil {
+		j.request.Salt = "salt " + *w.CacheSalt
+	}
+	if w.CachePrompt != nil && !*w.CachePrompt {
+		j.request.Salt = rand.Text()
+	}
+	if g := w.Glassbox; g != nil && g.Within != nil {
+		if *g.Within < 1 || *g.Within > maxWithin {
+			return invalid("glassbox.within_ms", "glassbox.within_ms: wanted 1 to %d, found %d", maxWithin, *g.Within)
+		}
+		j.request.Deadline = time.Now().Add(time.Duration(*g.Within) * time.Millisecond)
 	}
 	if len(w.Stop) > maxStops {
 		return invalid("stop", "stop: wanted at most %d texts, found %d", maxStops, len(w.Stop))
@@ -143,7 +179,7 @@ func sampling(w *wire.Common) (sample.Params, error) {
 		}
 		p.TopK = int(max(*w.TopK, 0))
 	}
-	p.Seed = rand.Uint64N(maxSeedForJSON)
+	p.Seed = mathrand.Uint64N(maxSeedForJSON)
 	if w.Seed != nil {
 		p.Seed = uint64(*w.Seed)
 	}
@@ -183,7 +219,7 @@ func (j *job) params() map[string]any {
 	if order == nil {
 		order = sample.Stages
 	}
-	m := map[string]any{"model": j.model, "stream": j.stream, "n": 1, "temperature": p.Temperature, "top_p": p.TopP, "top_k": p.TopK, "min_p": p.MinP,
+	m := map[string]any{"model": j.model, "stream": j.stream, "n": j.n, "temperature": p.Temperature, "top_p": p.TopP, "top_k": p.TopK, "min_p": p.MinP,
 		"repeat_penalty": p.RepeatPenalty, "presence_penalty": p.PresencePenalty, "frequency_penalty": p.FrequencyPenalty,
 		"seed": int64(p.Seed), "samplers": slices.Clone(order), "ignore_eos": j.request.IgnoreEOS}
 	if p.TopP == smallestTopP {
@@ -196,6 +232,15 @@ func (j *job) params() map[string]any {
 	}
 	if len(j.request.Stop) > 0 {
 		m["stop"] = j.request.Stop
+	}
+	if g := j.request.Grammar; g != nil {
+		m["response_format"] = g.Name
+	}
+	if j.request.MinTokens > 0 {
+		m["min_tokens"] = j.request.MinTokens
+	}
+	if j.request.Priority != 0 {
+		m["priority"] = j.request.Priority
 	}
 	if j.logs {
 		m["logprobs"] = j.request.Logprobs

@@ -166,7 +166,7 @@ func TestRecordingsOfRefusedRequests(t *testing.T) {
 	for name, c := range map[string]struct {
 		body any
 		says string
-	}{"broken": {"{", "not valid JSON"}, "refused": {hi("n", 2), "wanted 1"}, "too long": {hi("max_tokens", 5000), "context"}} {
+	}{"broken": {"{", "not valid JSON"}, "refused": {hi("n", 0), "wanted 1"}, "too long": {hi("max_tokens", 5000), "context"}} {
 		t.Run(name, func(t *testing.T) {
 			tr := &tracer{}
 			r := realServer(t, func(c *Config) { c.Tracer = tr })

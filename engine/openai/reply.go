@@ -130,9 +130,9 @@ func (r *reply) open(ch *choice) error {
 	if r.j.echo == nil {
 		return nil
 	}
-	e := wire.CompletionChoice{Index: ch.index, Text: r.j.echo[ch.index]}
+	e := wire.CompletionChoice{Index: ch.index, Text: r.j.echo[ch.index/r.j.n]}
 	if ch.logs != nil {
-		e.Logprobs = r.c.s.echoLogs(r.j.prompts[ch.index], e.Text)
+		e.Logprobs = r.c.s.echoLogs(r.j.prompts[ch.index/r.j.n], e.Text)
 	}
 	return r.send(r.completionChunk(e))
 }
@@ -172,7 +172,7 @@ func (r *reply) before(ch *choice) int {
 	if r.j.echo == nil {
 		return 0
 	}
-	return utf8.RuneCountInString(r.j.echo[ch.index])
+	return utf8.RuneCountInString(r.j.echo[ch.index/r.j.n])
 }
 
 // last makes a choice's last event, which says why the answer ended. Log-probabilities that still wait go with it.
@@ -187,13 +187,25 @@ func (r *reply) last(ch *choice) any {
 		if len(rest) > 0 {
 			e.Logprobs = r.c.s.chatLogs(rest)
 		}
-		return r.chatChunk(e)
+		chunk := r.chatChunk(e)
+		chunk.Timings = r.times()
+		return chunk
 	}
 	e := wire.CompletionChoice{Index: ch.index, FinishReason: &ch.finish}
 	if len(rest) > 0 {
 		e.Logprobs = r.c.s.completionLogs(rest, r.before(ch))
 	}
-	return r.completionChunk(e)
+	chunk := r.completionChunk(e)
+	chunk.Timings = r.times()
+	return chunk
+}
+
+// times are those of the whole request, with the event that ends its last answer.
+func (r *reply) times() *wire.Timings {
+	if r.g.open > 0 {
+		return nil
+	}
+	return r.g.timings()
 }
 
 // settle drops the log-probabilities of tokens that are not part of the answer.
@@ -332,7 +344,10 @@ func (r *reply) broken(err error) error {
 func (r *reply) counts() wire.Usage {
 	u := wire.Usage{PromptTokensDetails: &wire.PromptDetails{}, CompletionTokensDetails: &wire.CompletionParts{}}
 	for i, ch := range r.g.choices {
-		u.PromptTokens += len(r.j.prompts[i])
+		if i%r.j.n == 0 {
+			u.PromptTokens += len(r.j.prompts[i/r.j.n])
+			u.PromptTokensDetails.CachedTokens += ch.answer.Usage().Cached
+		}
 		u.CompletionTokens += ch.tokens
 	}
 	u.TotalTokens = u.PromptTokens + u.CompletionTokens

@@ -64,11 +64,22 @@ func TestRefusals(t *testing.T) {
 		"tools":                     {chatPath, hi("tools", []any{object{"type": "function"}}), 400, "tools", "unsupported_parameter", "tools"},
 		"tools auto":                {chatPath, hi("tools", []any{object{}}, "tool_choice", "auto"), 400, "tools", "unsupported_parameter", "tools"},
 		"functions":                 {chatPath, hi("functions", []any{object{}}), 400, "functions", "unsupported_parameter", "functions"},
-		"json_schema":               {chatPath, hi("response_format", object{"type": "json_schema"}), 400, "response_format", "unsupported_value", "json_schema"},
-		"json_object":               {chatPath, hi("response_format", object{"type": "json_object"}), 400, "response_format", "unsupported_value", "json_object"},
+		"json_schema":               {chatPath, hi("response_format", object{"type": "json_schema"}), 400, "response_format", "invalid_value", "json_schema"},
+		"form of no kind":           {chatPath, hi("response_format", object{"type": "xml"}), 400, "response_format", "unsupported_value", "xml"},
+		"no schema":                 {chatPath, hi("response_format", object{"type": "json_schema", "json_schema": object{"name": "a"}}), 400, "response_format", "invalid_value", "schema"},
+		"keyword":                   {chatPath, schema(object{"type": "object", "properties": object{"a": object{"type": "array", "uniqueItems": true}}}), 400, "response_format", "unsupported_value", "schema.properties.a.uniqueItems"},
+		"wrong schema":              {chatPath, schema(object{"type": "strin"}), 400, "response_format", "invalid_value", "schema.type"},
+		"min_tokens":                {chatPath, hi("min_tokens", 9, "max_tokens", 8), 400, "min_tokens", "invalid_value", "found 9"},
+		"priority":                  {chatPath, hi("priority", 5000), 400, "priority", "invalid_value", "5000"},
+		"within_ms":                 {chatPath, hi("glassbox", object{"within_ms": 0}), 400, "glassbox.within_ms", "invalid_value", "found 0"},
+		"guided_json":               {chatPath, hi("guided_json", object{}), 400, "guided_json", "unsupported_parameter", "response_format"},
+		"reasoning_effort":          {chatPath, hi("reasoning_effort", "high"), 400, "reasoning_effort", "unsupported_parameter", "reasoning"},
+		"store":                     {chatPath, hi("store", true), 400, "store", "unsupported_parameter", "keeps no answers"},
+		"audio field":               {chatPath, hi("audio", object{"voice": "x"}), 400, "audio", "unsupported_parameter", "text"},
 		"audio out":                 {chatPath, hi("modalities", []any{"text", "audio"}), 400, "modalities", "unsupported_value", "audio"},
-		"n is 2":                    {chatPath, hi("n", 2), 400, "n", "unsupported_value", "wanted 1, found 2"},
-		"n is 0":                    {chatPath, hi("n", 0), 400, "n", "invalid_value", "wanted 1, found 0"},
+		"n is 65":                   {chatPath, hi("n", 65), 400, "n", "invalid_value", "wanted 1 to 64, found 65"},
+		"n times prompts":           {textPath, text("n", 33, "prompt", []any{"a", "b"}), 400, "prompt", "invalid_value", "found 66"},
+		"n is 0":                    {chatPath, hi("n", 0), 400, "n", "invalid_value", "wanted 1 to 64, found 0"},
 		"max_tokens 0":              {chatPath, hi("max_tokens", 0), 400, "max_tokens", "invalid_value", "1 or more, found 0"},
 		"max_tokens below 0":        {chatPath, hi("max_tokens", -1), 400, "max_tokens", "invalid_value", "found -1"},
 		"max_completion_tokens 0":   {chatPath, hi("max_completion_tokens", 0), 400, "max_completion_tokens", "invalid_value", "found 0"},
@@ -115,7 +126,7 @@ func TestRefusals(t *testing.T) {
 		"prompt id below 0":         {textPath, text("prompt", []any{[]any{-1}}), 400, "prompt", "invalid_value", "-1"},
 		"65 prompts":                {textPath, text("prompt", make([]string, 65)), 400, "prompt", "invalid_value", "at most 64"},
 		"suffix":                    {textPath, text("suffix", "end"), 400, "suffix", "unsupported_parameter", "suffix"},
-		"best_of":                   {textPath, text("best_of", 3), 400, "best_of", "unsupported_value", "found 3"},
+		"best_of":                   {textPath, text("best_of", 3), 400, "best_of", "unsupported_parameter", "best_of"},
 		"logprobs 21":               {textPath, text("logprobs", 21), 400, "logprobs", "invalid_value", "0 to 20"},
 		"logprobs true":             {textPath, text("logprobs", true), 400, "logprobs", "invalid_type", "an integer"},
 		"two prompts, recorded":     {textPath, text("prompt", []any{"a", "b"}, "glassbox", object{"trace": true}), 400, "glassbox", "unsupported_value", "one prompt"},
@@ -270,4 +281,9 @@ func TestTemplates(t *testing.T) {
 			require.Equal(t, 200, status, "completions need no template")
 		})
 	}
+}
+
+// schema is a chat request for an answer of a form.
+func schema(s object) object {
+	return hi("response_format", object{"type": "json_schema", "json_schema": object{"name": "a", "schema": s, "strict": true}})
 }

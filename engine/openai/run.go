@@ -85,16 +85,22 @@ func named(err error, j *job) error {
 // submit hands every prompt to the engine.
 func (g *generation) submit() error {
 	j := g.j
-	if n := len(j.prompts); n > 1 && len(j.request.Stops) > 0 {
-		return invalid("glassbox.stop", "glassbox.stop: wanted one prompt, found %d: one request at a time may stand still", n)
+	total := len(j.prompts) * j.n
+	if total > 1 && len(j.request.Stops) > 0 {
+		return invalid("glassbox.stop", "glassbox.stop: wanted one answer, found %d: one request at a time may stand still", total)
 	}
-	for i, ids := range j.prompts {
-		r := j.request
+	for i := range total {
+		r, ids := j.request, j.prompts[i/j.n]
 		r.ID, r.Tokens, r.Trace = j.c.id, ids, j.c.rec
-		if len(j.prompts) > 1 {
+		if total > 1 {
 			r.ID = fmt.Sprintf("%s-%d", j.c.id, i)
 		}
-		a, err := j.c.s.c.Engine.Submit(g.ctx, r)
+		var of Answer
+		if again := i % j.n; again > 0 { // the same prompt: its pages are shared, its draws are others
+			of = g.choices[i-again].answer
+			r.Sampling.Seed += uint64(again)
+		}
+		a, err := j.c.s.c.Engine.Submit(g.ctx, r, of)
 		if err != nil {
 			return err
 		}
@@ -104,7 +110,9 @@ func (g *generation) submit() error {
 		}
 		g.choices = append(g.choices, ch)
 		g.open++
-		j.c.facts.prompt += len(ids)
+		if of == nil {
+			j.c.facts.prompt += len(ids)
+		}
 	}
 	j.c.facts.choices = len(g.choices)
 	if len(g.choices) > 1 {

@@ -114,7 +114,7 @@ func TestWrongStopsAreRefusedWithTheRightNames(t *testing.T) {
 	}
 	status, body := r.post(textPath, text("prompt", []any{"a", "b"}, "glassbox", object{"stop": []any{object{"op": "embed"}}}))
 	require.Equal(t, 400, status)
-	require.Contains(t, body, "wanted one prompt, found 2")
+	require.Contains(t, body, "wanted one answer, found 2")
 	status, body = r.post(textPath, text("prompt", "a", "glassbox", object{"stop": []any{object{"op": 7}}}))
 	require.Equal(t, 400, status, body)
 	status, body = start(t, nil).post(chatPath, hi("glassbox", object{"stop": []any{object{"op": "embed"}}}))

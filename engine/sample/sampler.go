@@ -23,6 +23,11 @@ type Sampler struct {
 	sorted bool            // cand is by falling logit
 	broken bool            // the last row had nothing to draw from
 	text   strings.Builder // scratch of notes
+
+	grammar Constraint // nil: any token may come
+	stuck   bool       // the constraint left nothing to draw
+	ends    []int32    // tokens that end an answer, not before it has min tokens
+	min     int
 }
 
 // candidate is a token that can be drawn.
@@ -51,10 +56,15 @@ func (s *Sampler) repeats() bool { return s.p.RepeatPenalty != 0 && s.p.RepeatPe
 // Next draws a token from the logits (vocab floats, changed in place). w may be nil.
 func (s *Sampler) Next(logits []float32, w *trace.Writer) int32 {
 	s.readLogits(logits, w)
+	if s.grammar != nil {
+		s.constrain(logits, w)
+	}
+	s.hold(logits)
 	for _, stage := range s.order {
 		s.stage(stage, logits, w)
 	}
 	id := s.draw(logits, w)
+	s.took(id)
 	s.drawn++
 	s.counts[id]++
 	if s.seen != nil {
@@ -296,10 +306,13 @@ func (s *Sampler) draw(logits []float32, w *trace.Writer) int32 {
 		s.gather(logits)
 		u := rand.New(rand.NewPCG(s.p.Seed, uint64(s.drawn))).Float64()
 		most, mass := s.most(), s.mass(s.cand)
-		left := u * mass
-		i := 0
-		for ; i < len(s.cand)-1; i++ {
-			if left -= weight(s.cand[i].v, most); left < 0 {
+		left, i := u*mass, 0
+		for j := range s.cand {
+			p := weight(s.cand[j].v, most)
+			if p > 0 { // what is forbidden is never drawn, however the sums are rounded
+				i = j
+			}
+			if left -= p; left < 0 {
 				break
 			}
 		}
@@ -320,6 +333,9 @@ func (s *Sampler) setTop(m *trace.Mark, n int) {
 		return
 	}
 	n = min(n, len(s.cand))
+	for n > 1 && math.IsInf(float64(s.cand[n-1].v), -1) { // forbidden
+		n--
+	}
 	ids, logits := make([]int64, n), make([]float64, n)
 	for i, c := range s.cand[:n] {
 		ids[i], logits[i] = int64(c.id), float64(c.v)

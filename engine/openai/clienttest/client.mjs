@@ -54,6 +54,12 @@ const parts = {
     const gathered = await client.chat.completions.stream(ask).finalChatCompletion();
     assert.equal(gathered.choices[0].message.content, choice.message.content);
 
+    const schema = { type: "object", properties: { city: { type: "string", maxLength: 12 }, sunny: { type: "boolean" } }, required: ["city", "sunny"], additionalProperties: false };
+    const form = { type: "json_schema", json_schema: { name: "weather", strict: true, schema } };
+    const made = JSON.parse((await client.chat.completions.create({ model: "smollm2", messages: sky, response_format: form, max_tokens: 100 })).choices[0].message.content);
+    assert.equal(typeof made.city, "string");
+    assert.equal(typeof made.sunny, "boolean");
+
     const logs = (await client.chat.completions.create({ ...ask, logprobs: true, top_logprobs: 2 })).choices[0].logprobs.content;
     assert.equal(Buffer.from(logs.flatMap((t) => t.bytes)).toString(), choice.message.content);
 
@@ -67,7 +73,7 @@ const parts = {
     const e = await fails(OpenAI.BadRequestError, 400, "invalid_value", "temperature", { temperature: 9 });
     assert.match(e.message, /0 to 2/);
     assert.equal(e.type, "invalid_request_error");
-    await fails(OpenAI.BadRequestError, 400, "unsupported_value", "response_format", { response_format: { type: "json_object" } });
+    await fails(OpenAI.BadRequestError, 400, "unsupported_parameter", "reasoning_effort", { reasoning_effort: "high" });
     await fails(OpenAI.BadRequestError, 400, "context_length_exceeded", "max_tokens", { max_tokens: 1e6, stream: true });
     await fails(OpenAI.NotFoundError, 404, "model_not_found", "model", { model: "gpt-4" });
     client = new OpenAI({ baseURL, apiKey: "wrong", maxRetries: 0 });

@@ -1,8 +1,10 @@
 """Talks to the server with the official Python client: client.py PART URL KEY."""
 
 import sys
+from typing import Literal
 
 import openai
+import pydantic
 
 part, url, key = sys.argv[1:]
 client = openai.OpenAI(base_url=url, api_key=key, max_retries=0)
@@ -62,6 +64,21 @@ def answers():
         streamed[c.choices[0].index] += c.choices[0].text
     assert streamed == [c.text for c in text.choices], (streamed, text.choices)
 
+    three = client.chat.completions.create(n=3, seed=1, max_tokens=6, model="smollm2", messages=SKY)
+    assert [c.index for c in three.choices] == [0, 1, 2] and len({c.message.content for c in three.choices}) > 1
+    assert three.usage.completion_tokens == 18 and three.usage.prompt_tokens == whole.usage.prompt_tokens
+
+    class Colour(pydantic.BaseModel):
+        name: str = pydantic.Field(max_length=20)
+        dark: bool
+        parts: list[Literal["red", "green", "blue"]] = pydantic.Field(max_length=3)
+
+    parsed = client.chat.completions.parse(model="smollm2", messages=[{"role": "user", "content": "Describe a colour."}], response_format=Colour, max_tokens=200)
+    assert isinstance(parsed.choices[0].message.parsed, Colour) and parsed.choices[0].finish_reason == "stop", parsed
+    with client.chat.completions.stream(model="smollm2", messages=[{"role": "user", "content": "Describe a colour."}], response_format=Colour, max_tokens=200) as events:
+        final = events.get_final_completion()
+    assert isinstance(final.choices[0].message.parsed, Colour)
+
     same = [client.chat.completions.create(model="smollm2", messages=SKY, seed=5, max_tokens=8).choices[0].message.content for _ in range(2)]
     assert same[0] == same[1]
     assert [m.id for m in client.models.list()] == ["smollm2"] and client.models.retrieve("smollm2").id == "smollm2"
@@ -71,7 +88,10 @@ def errors():
     e = fails(openai.BadRequestError, 400, "invalid_value", "temperature", temperature=9)
     assert "0 to 2" in e.message and e.type == "invalid_request_error"
     fails(openai.BadRequestError, 400, "unsupported_parameter", "tools", tools=[{"type": "function", "function": {"name": "f"}}])
-    fails(openai.BadRequestError, 400, "unsupported_value", "n", n=2)
+    fails(openai.BadRequestError, 400, "invalid_value", "n", n=1000)
+    e = fails(openai.BadRequestError, 400, "unsupported_value", "response_format",
+              response_format={"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "array", "uniqueItems": True}}})
+    assert "uniqueItems" in e.message
     fails(openai.BadRequestError, 400, "context_length_exceeded", "max_tokens", max_tokens=10**6, stream=True)
     fails(openai.NotFoundError, 404, "model_not_found", "model", model="gpt-4")
     global client

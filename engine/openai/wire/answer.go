@@ -10,6 +10,7 @@ type ChatAnswer struct {
 	Usage             Usage        `json:"usage"`
 	SystemFingerprint string       `json:"system_fingerprint"`
 	ServiceTier       *string      `json:"service_tier"`
+	Timings           *Timings     `json:"timings,omitempty"`
 }
 
 // ChatChoice is an answer of the model.
@@ -36,6 +37,7 @@ type ChatChunk struct {
 	Choices           []ChatChunkChoice `json:"choices"`
 	SystemFingerprint string            `json:"system_fingerprint"`
 	Usage             *OptionalUsage    `json:"usage,omitempty"`
+	Timings           *Timings          `json:"timings,omitempty"`
 }
 
 // ChatChunkChoice is what an event adds to a choice. FinishReason is null until the last.
@@ -84,6 +86,7 @@ type Completion struct {
 	Choices           []CompletionChoice `json:"choices"`
 	SystemFingerprint string             `json:"system_fingerprint"`
 	Usage             *OptionalUsage     `json:"usage,omitempty"`
+	Timings           *Timings           `json:"timings,omitempty"`
 }
 
 // CompletionChoice is the text for one prompt, or what an event adds to it.
@@ -120,6 +123,21 @@ type PromptDetails struct {
 // CompletionParts says how many answer tokens were reasoning.
 type CompletionParts struct {
 	ReasoningTokens int `json:"reasoning_tokens"`
+}
+
+// Timings are what llama.cpp's server tells of a request, in its names: prompt from the first pass to the first token,
+// predicted from the first token to the last. Rates of predicted tokens leave the first one out, which the prompt's pass made.
+type Timings struct {
+	CacheN             int     `json:"cache_n"`
+	PromptN            int     `json:"prompt_n"` // without those from the cache
+	PromptMS           float64 `json:"prompt_ms"`
+	PromptPerTokenMS   float64 `json:"prompt_per_token_ms"`
+	PromptPerSecond    float64 `json:"prompt_per_second"`
+	PredictedN         int     `json:"predicted_n"`
+	PredictedMS        float64 `json:"predicted_ms"`
+	PredictedPerTokMS  float64 `json:"predicted_per_token_ms"`
+	PredictedPerSecond float64 `json:"predicted_per_second"`
+	QueueMS            float64 `json:"queue_ms"` // our own: from the request's hand-over to its first pass
 }
 
 // OptionalUsage is a field that is null while there are no counts: a nil *OptionalUsage leaves the field out, one with a

@@ -11,15 +11,14 @@ import "encoding/json"
 
 // ChatRequest is the body of POST /v1/chat/completions.
 type ChatRequest struct {
-	Messages            Messages        `json:"messages"`
-	MaxCompletionTokens *Int            `json:"max_completion_tokens,omitempty"`
-	Logprobs            *bool           `json:"logprobs,omitempty"`
-	TopLogprobs         *Int            `json:"top_logprobs,omitempty"`
-	Tools               []any           `json:"tools,omitempty"`
-	ToolChoice          any             `json:"tool_choice,omitempty"`
-	Functions           []any           `json:"functions,omitempty"`
-	ResponseFormat      *ResponseFormat `json:"response_format,omitempty"`
-	Modalities          []string        `json:"modalities,omitempty"`
+	Messages            Messages `json:"messages"`
+	MaxCompletionTokens *Int     `json:"max_completion_tokens,omitempty"`
+	Logprobs            *bool    `json:"logprobs,omitempty"`
+	TopLogprobs         *Int     `json:"top_logprobs,omitempty"`
+	Tools               []any    `json:"tools,omitempty"`
+	ToolChoice          any      `json:"tool_choice,omitempty"`
+	Functions           []any    `json:"functions,omitempty"`
+	Modalities          []string `json:"modalities,omitempty"`
 	Common
 }
 
@@ -50,7 +49,12 @@ type Common struct {
 	Seed             *Int               `json:"seed,omitempty"`
 	Stop             Stop               `json:"stop,omitempty"`
 	N                *Int               `json:"n,omitempty"`
+	ResponseFormat   *ResponseFormat    `json:"response_format,omitempty"`
 	IgnoreEOS        *bool              `json:"ignore_eos,omitempty"`
+	MinTokens        *Int               `json:"min_tokens,omitempty"`   // vLLM: the answer does not end before
+	Priority         *Int               `json:"priority,omitempty"`     // vLLM: lower goes first; default 0
+	CacheSalt        *string            `json:"cache_salt,omitempty"`   // vLLM: prompts share their cache only with the same salt
+	CachePrompt      *bool              `json:"cache_prompt,omitempty"` // llama.cpp: false computes the whole prompt
 	Stream           *bool              `json:"stream,omitempty"`
 	StreamOptions    *StreamOptions     `json:"stream_options,omitempty"`
 	Glassbox         *Glassbox          `json:"glassbox,omitempty"`
@@ -62,18 +66,29 @@ type StreamOptions struct {
 	ContinuousUsage *bool `json:"continuous_usage_stats,omitempty"` // vLLM: counts so far in every event
 }
 
-// ResponseFormat is the field response_format.
+// ResponseFormat is the field response_format: text, json_object or json_schema. Schema beside json_object is llama.cpp's.
 type ResponseFormat struct {
-	Type string `json:"type"`
+	Type       string          `json:"type"`
+	JSONSchema *JSONSchema     `json:"json_schema,omitempty"`
+	Schema     json.RawMessage `json:"schema,omitempty"`
+}
+
+// JSONSchema is a schema with its name.
+type JSONSchema struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+	Strict      *bool           `json:"strict,omitempty"`
 }
 
 // Glassbox asks for a recording of the request.
 type Glassbox struct {
 	Trace   bool     `json:"trace,omitempty"`
-	Capture []string `json:"capture,omitempty"` // attention, lens, values, logits, all
-	Ablate  []string `json:"ablate,omitempty"`  // parts of the model to switch off: L10.H3, L4.ffn, L7, L2.attn=mean; with or without a recording
-	Draft   string   `json:"draft,omitempty"`   // off: guess no tokens ahead for this request, whatever the server does
-	Stop    []Place  `json:"stop,omitempty"`    // where the engine stands still, for /api/stops to look and change; from this machine only
+	Capture []string `json:"capture,omitempty"`   // attention, lens, values, logits, all
+	Ablate  []string `json:"ablate,omitempty"`    // parts of the model to switch off: L10.H3, L4.ffn, L7, L2.attn=mean; with or without a recording
+	Draft   string   `json:"draft,omitempty"`     // off: guess no tokens ahead for this request, whatever the server does
+	Within  *Int     `json:"within_ms,omitempty"` // the answer breaks off with an error when it is not whole by then
+	Stop    []Place  `json:"stop,omitempty"`      // where the engine stands still, for /api/stops to look and change; from this machine only
 }
 
 // Place is one inside a pass: after an op of a layer has run for the token at a position of the sequence.
