@@ -95,6 +95,7 @@ fresh: ## do the generated files follow from their sources?
 .PHONY: unit
 unit: ## go test ./...
 	@$(STEP) "go test ./..." go test -timeout 10m ./...
+	@go test -count=1 -v -run '^TestVariants$$' ./engine/backend/cpu/kern | sed -n 's/.*\(kernels.*\)/    \1/p'
 
 .PHONY: race
 race: ## the race detector over packages with goroutines

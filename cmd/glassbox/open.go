@@ -23,7 +23,7 @@ type engineFlags struct {
 	Model        string `default:"builtin" placeholder:"FILE.gguf" help:"Model file, or builtin: the one inside the binary."`
 	Backend      string `default:"cpu" enum:"cpu,cuda,ref" help:"What computes: cpu, cuda (an NVIDIA GPU, in a binary built for it), or ref (plain Go, the slow truth)."`
 	Threads      int    `placeholder:"N" help:"Worker threads; one a core by default."`
-	CPUFeatures  string `name:"cpu-features" placeholder:"NAME" help:"Use these kernels instead of the best: avx512-vnni, avx2 or generic."`
+	CPUFeatures  string `name:"cpu-features" placeholder:"NAME" help:"Use these kernels instead of the best: amx-bf16, avx512-vnni, avx2 or generic."`
 	Context      int    `placeholder:"N" help:"Most tokens of prompt and answer together; the model's own by default."`
 	ChatTemplate string `name:"chat-template" placeholder:"FILE" help:"Use this Jinja chat template instead of the one in the model's file."`
 	Slots        int    `placeholder:"N" help:"Requests that run at once (default 8)."`

@@ -68,7 +68,7 @@ func (c *traceCmd) checkOut() error {
 }
 
 // kernels are the names that --cpu-features takes; which of them this machine has, the engine knows.
-var kernels = []string{"avx512-vnni", "avx2", "generic"}
+var kernels = []string{"amx-bf16", "avx512-vnni", "avx2", "generic"}
 
 // check refuses values that no machine could take.
 func (f *engineFlags) check() error {

@@ -17,7 +17,7 @@ import (
 // roofCmd measures the machine, keeps the result, and prints it.
 type roofCmd struct {
 	Threads     int    `placeholder:"N" help:"Threads that work together; one a core by default, as the engine's."`
-	CPUFeatures string `name:"cpu-features" placeholder:"NAME" help:"Kernels of the engine that the result is for: avx512-vnni, avx2 or generic."`
+	CPUFeatures string `name:"cpu-features" placeholder:"NAME" help:"Kernels of the engine that the result is for: amx-bf16, avx512-vnni, avx2 or generic."`
 	Cached      bool   `help:"Print what was measured before, and measure nothing."`
 	JSON        bool   `name:"json" help:"Print JSON."`
 }

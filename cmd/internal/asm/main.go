@@ -29,6 +29,16 @@ func main() {
 	quant32()
 	quant256()
 	interleave()
+	// AMX
+	mma32("mmaQ4_0", false, false)
+	mma32("mmaQ4_1", true, false)
+	mma32("mmaQ8_0", false, true)
+	mma32("mmaQ8_1", true, true)
+	mmaK("mmaQ4_K", 32, false)
+	mmaK("mmaK32", 32, true)
+	mmaK("mmaQ6_K", 16, false)
+	widen()
+	place()
 	// AVX2
 	for _, f := range forms2 {
 		mv2(f)

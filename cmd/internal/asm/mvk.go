@@ -76,7 +76,7 @@ func mvQ4_K() {
 }
 
 // minSums adds mins times the sums of 32 inputs to m: pieces of 7 bits, the highest first.
-func minSums(T int, x reg.GPVirtual, t int, mn [2]reg.VecPhysical, m reg.VecPhysical) {
+func minSums(T int, x reg.Register, t int, mn [2]reg.VecPhysical, m reg.VecPhysical) {
 	for k := 0; k < 3; k++ {
 		if k > 0 {
 			VPSLLD(U8(7), m, m)

@@ -74,9 +74,9 @@ func bcast(v uint32, z reg.VecPhysical) {
 	VPBROADCASTD(t, z)
 }
 
-func at(b reg.GPVirtual, off int) Mem { return Mem{Base: b, Disp: off} }
+func at(b reg.Register, off int) Mem { return Mem{Base: b, Disp: off} }
 
-func idx(b, i reg.GPVirtual, off int) Mem { return Mem{Base: b, Index: i, Scale: 1, Disp: off} }
+func idx(b, i reg.Register, off int) Mem { return Mem{Base: b, Index: i, Scale: 1, Disp: off} }
 
 // fetch prefetches line off of the stream at b, pf bytes ahead.
 func fetch(b, pf reg.GPVirtual, off int) { PREFETCHT0(idx(b, pf, off)) }
@@ -99,7 +99,7 @@ func text(name, signature string) {
 }
 
 // loop runs body n times (n > 0; n is used up).
-func loop(label string, n reg.GPVirtual, body func()) {
+func loop(label string, n reg.Register, body func()) {
 	Label(label)
 	body()
 	DECQ(n)

@@ -61,16 +61,7 @@ func unpack() {
 		bcast(0x30303030, Z[26])
 	}, func() {
 		line(0, 0)
-		unpackK(s, [2]reg.VecPhysical{Z[2], Z[3]}, [2]reg.VecPhysical{Z[4], Z[5]}, Z[6], Z[27], Z[30], Z[26])
-		for k := 0; k < 2; k++ {
-			for j := 0; j < 4; j++ {
-				VPMOVDB(Z[2+k], at(d, 64+16*(4*k+j)))
-				if j < 3 {
-					VPSRLD(U8(8), Z[2+k], Z[2+k])
-				}
-			}
-			VMOVDQU32(Z[4+k], at(d, 192+64*k))
-		}
+		scalesK(s, d)
 		for j := 0; j < 4; j++ {
 			for l := 0; l < 8; l++ {
 				nib(256+512*j+64*l, 320+64*(16*j+l), 320+64*(16*j+8+l), false)
@@ -83,28 +74,29 @@ func unpack() {
 		}
 		for n := 0; n < 2; n++ {
 			for g := 0; g < 8; g++ {
-				o := 320 + 192*(8*n+g)
-				VMOVDQU32(at(s, o), Z[0])
-				VMOVDQU32(at(s, o+64), Z[1])
-				VMOVDQU32(at(s, o+128), Z[4])
-				VPSRLD(U8(4), Z[0], Z[2])
-				VPSRLD(U8(4), Z[1], Z[3])
+				q := [6]reg.VecPhysical(Z[0:6])
+				sixBits(s, 320+192*(8*n+g), q)
 				for i := 0; i < 4; i++ {
-					VPANDD(Z[30], Z[i], Z[i])
-				}
-				VPSLLD(U8(4), Z[4], Z[5])
-				VPTERNLOGD(U8(0xf8), Z[31], Z[5], Z[0])
-				VPSLLD(U8(2), Z[4], Z[5])
-				VPTERNLOGD(U8(0xf8), Z[31], Z[5], Z[1])
-				VPTERNLOGD(U8(0xf8), Z[31], Z[4], Z[2])
-				VPSRLD(U8(2), Z[4], Z[5])
-				VPTERNLOGD(U8(0xf8), Z[31], Z[5], Z[3])
-				for i := 0; i < 4; i++ {
-					VMOVDQU32(Z[i], at(d, 320+64*(32*n+8*i+g)))
+					VMOVDQU32(q[i], at(d, 320+64*(32*n+8*i+g)))
 				}
 			}
 		}
 	}, &s, &d)
+}
+
+// scalesK writes the scales and minimums of a unit of Q4_K as bytes: [8 scales][16 rows], 2 lines of minimums. Z26 30, Z27
+// 3f, Z30 0f in all bytes; Z2 to Z6 are scratch.
+func scalesK(s, d reg.GPVirtual) {
+	unpackK(s, [2]reg.VecPhysical{Z[2], Z[3]}, [2]reg.VecPhysical{Z[4], Z[5]}, Z[6], Z[27], Z[30], Z[26])
+	for k := 0; k < 2; k++ {
+		for j := 0; j < 4; j++ {
+			VPMOVDB(Z[2+k], at(d, 64+16*(4*k+j)))
+			if j < 3 {
+				VPSRLD(U8(8), Z[2+k], Z[2+k])
+			}
+		}
+		VMOVDQU32(Z[4+k], at(d, 192+64*k))
+	}
 }
 
 // interleave makes interleaveT2..T6: n16 times 16 dwords of each of T rows (stride bytes apart) become T lines

@@ -126,13 +126,14 @@ func (b *Backend) makeBuffers() error {
 		b.bufs = append(b.bufs, f)
 		off += n
 	}
-	one, scratch := 0, 0
+	one, room, scratch := 0, 0, 0
 	for i := range b.steps {
 		if m := b.steps[i].mat; m != nil {
 			one, scratch = max(one, m.Quant().Size(m.NCols)), max(scratch, m.Scratch())
+			room = max(room, b.k.Room(m.Quant(), m.NCols, max(b.o.MaxTokens, b.o.MaxOut)))
 		}
 	}
-	b.xq = make([]byte, max(b.o.MaxTokens, b.o.MaxOut)*one)
+	b.xq = aligned(room)
 	for range b.o.Threads {
 		b.workers = append(b.workers, worker{scratch: aligned(max(scratch, kern.MaxT*one)), xq: make([]byte, one)})
 	}

@@ -25,6 +25,22 @@ func all(t testing.TB) []*Kernels {
 	return ks
 }
 
+// TestVariants says which variants the tests of this package and of the backend run with, and counts those that this machine
+// cannot run; `make unit` prints it.
+func TestVariants(t *testing.T) {
+	missing := 0
+	for _, v := range variants {
+		if v.has {
+			t.Logf("kernels %s: tests run", v.name)
+			continue
+		}
+		missing++
+		t.Logf("kernels %s: tests not run, this machine lacks the instructions", v.name)
+	}
+	t.Logf("kernels: %d variants tested, %d not run", len(variants)-missing, missing)
+	require.True(t, plain(t).has)
+}
+
 // plain returns the variant in plain Go.
 func plain(t testing.TB) *Kernels {
 	t.Helper()
@@ -97,7 +113,7 @@ func multiply(m *Mat, x []float32, ld, n, inSplit, rowSplit int) []float32 {
 	in := Input{F: x, LD: ld, N: n}
 	if q != AsFloat {
 		size := q.Size(m.NCols)
-		in.Q = make([]byte, n*size)
+		in.Q = make([]byte, m.k.Room(q, m.NCols, n))
 		scratch := make([]byte, MaxT*size)
 		for t := 0; t < m.k.Tiles(n); t += inSplit {
 			m.k.Quantise(q, in.Q, x, ld, m.NCols, n, t, min(t+inSplit, m.k.Tiles(n)), scratch)

@@ -51,7 +51,7 @@ const (
 	// Pair is the rows of the smallest piece of a matrix product; outputs need room for a multiple of it.
 	Pair = 2 * group
 	// MaxT is the most tokens of one register tile.
-	MaxT = 6
+	MaxT = 16
 	// Pad is what the rows of inputs must be padded to with zeros, in floats (for K forms the columns are multiples of
 	// 256 anyway).
 	Pad = 64
@@ -166,6 +166,9 @@ func (m *Mat) group(g int) []byte {
 
 // Scratch returns the bytes that Mul needs for itself, one piece for each thread.
 func (m *Mat) Scratch() int {
+	if m.k.tiles[m.Form] != nil {
+		return tileScratch
+	}
 	if m.k.unpack[m.Form] == nil {
 		return 0
 	}

@@ -10962,13 +10962,13 @@ unit:
 	VMOVDQU32  Z0, 192(AX)
 	VMOVDQU32  256(CX), Z0
 	VMOVDQU32  Z0, 256(AX)
-	VMOVDQU32  320(CX), Z0
-	VMOVDQU32  384(CX), Z1
+	VMOVDQU32  320(CX), Z4
+	VMOVDQU32  384(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  448(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -10982,13 +10982,13 @@ unit:
 	VMOVDQU32  Z1, 832(AX)
 	VMOVDQU32  Z2, 1344(AX)
 	VMOVDQU32  Z3, 1856(AX)
-	VMOVDQU32  512(CX), Z0
-	VMOVDQU32  576(CX), Z1
+	VMOVDQU32  512(CX), Z4
+	VMOVDQU32  576(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  640(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11002,13 +11002,13 @@ unit:
 	VMOVDQU32  Z1, 896(AX)
 	VMOVDQU32  Z2, 1408(AX)
 	VMOVDQU32  Z3, 1920(AX)
-	VMOVDQU32  704(CX), Z0
-	VMOVDQU32  768(CX), Z1
+	VMOVDQU32  704(CX), Z4
+	VMOVDQU32  768(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  832(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11022,13 +11022,13 @@ unit:
 	VMOVDQU32  Z1, 960(AX)
 	VMOVDQU32  Z2, 1472(AX)
 	VMOVDQU32  Z3, 1984(AX)
-	VMOVDQU32  896(CX), Z0
-	VMOVDQU32  960(CX), Z1
+	VMOVDQU32  896(CX), Z4
+	VMOVDQU32  960(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  1024(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11042,13 +11042,13 @@ unit:
 	VMOVDQU32  Z1, 1024(AX)
 	VMOVDQU32  Z2, 1536(AX)
 	VMOVDQU32  Z3, 2048(AX)
-	VMOVDQU32  1088(CX), Z0
-	VMOVDQU32  1152(CX), Z1
+	VMOVDQU32  1088(CX), Z4
+	VMOVDQU32  1152(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  1216(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11062,13 +11062,13 @@ unit:
 	VMOVDQU32  Z1, 1088(AX)
 	VMOVDQU32  Z2, 1600(AX)
 	VMOVDQU32  Z3, 2112(AX)
-	VMOVDQU32  1280(CX), Z0
-	VMOVDQU32  1344(CX), Z1
+	VMOVDQU32  1280(CX), Z4
+	VMOVDQU32  1344(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  1408(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11082,13 +11082,13 @@ unit:
 	VMOVDQU32  Z1, 1152(AX)
 	VMOVDQU32  Z2, 1664(AX)
 	VMOVDQU32  Z3, 2176(AX)
-	VMOVDQU32  1472(CX), Z0
-	VMOVDQU32  1536(CX), Z1
+	VMOVDQU32  1472(CX), Z4
+	VMOVDQU32  1536(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  1600(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11102,13 +11102,13 @@ unit:
 	VMOVDQU32  Z1, 1216(AX)
 	VMOVDQU32  Z2, 1728(AX)
 	VMOVDQU32  Z3, 2240(AX)
-	VMOVDQU32  1664(CX), Z0
-	VMOVDQU32  1728(CX), Z1
+	VMOVDQU32  1664(CX), Z4
+	VMOVDQU32  1728(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  1792(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11122,13 +11122,13 @@ unit:
 	VMOVDQU32  Z1, 1280(AX)
 	VMOVDQU32  Z2, 1792(AX)
 	VMOVDQU32  Z3, 2304(AX)
-	VMOVDQU32  1856(CX), Z0
-	VMOVDQU32  1920(CX), Z1
+	VMOVDQU32  1856(CX), Z4
+	VMOVDQU32  1920(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  1984(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11142,13 +11142,13 @@ unit:
 	VMOVDQU32  Z1, 2880(AX)
 	VMOVDQU32  Z2, 3392(AX)
 	VMOVDQU32  Z3, 3904(AX)
-	VMOVDQU32  2048(CX), Z0
-	VMOVDQU32  2112(CX), Z1
+	VMOVDQU32  2048(CX), Z4
+	VMOVDQU32  2112(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  2176(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11162,13 +11162,13 @@ unit:
 	VMOVDQU32  Z1, 2944(AX)
 	VMOVDQU32  Z2, 3456(AX)
 	VMOVDQU32  Z3, 3968(AX)
-	VMOVDQU32  2240(CX), Z0
-	VMOVDQU32  2304(CX), Z1
+	VMOVDQU32  2240(CX), Z4
+	VMOVDQU32  2304(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  2368(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11182,13 +11182,13 @@ unit:
 	VMOVDQU32  Z1, 3008(AX)
 	VMOVDQU32  Z2, 3520(AX)
 	VMOVDQU32  Z3, 4032(AX)
-	VMOVDQU32  2432(CX), Z0
-	VMOVDQU32  2496(CX), Z1
+	VMOVDQU32  2432(CX), Z4
+	VMOVDQU32  2496(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  2560(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11202,13 +11202,13 @@ unit:
 	VMOVDQU32  Z1, 3072(AX)
 	VMOVDQU32  Z2, 3584(AX)
 	VMOVDQU32  Z3, 4096(AX)
-	VMOVDQU32  2624(CX), Z0
-	VMOVDQU32  2688(CX), Z1
+	VMOVDQU32  2624(CX), Z4
+	VMOVDQU32  2688(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  2752(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11222,13 +11222,13 @@ unit:
 	VMOVDQU32  Z1, 3136(AX)
 	VMOVDQU32  Z2, 3648(AX)
 	VMOVDQU32  Z3, 4160(AX)
-	VMOVDQU32  2816(CX), Z0
-	VMOVDQU32  2880(CX), Z1
+	VMOVDQU32  2816(CX), Z4
+	VMOVDQU32  2880(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  2944(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11242,13 +11242,13 @@ unit:
 	VMOVDQU32  Z1, 3200(AX)
 	VMOVDQU32  Z2, 3712(AX)
 	VMOVDQU32  Z3, 4224(AX)
-	VMOVDQU32  3008(CX), Z0
-	VMOVDQU32  3072(CX), Z1
+	VMOVDQU32  3008(CX), Z4
+	VMOVDQU32  3072(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  3136(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11262,13 +11262,13 @@ unit:
 	VMOVDQU32  Z1, 3264(AX)
 	VMOVDQU32  Z2, 3776(AX)
 	VMOVDQU32  Z3, 4288(AX)
-	VMOVDQU32  3200(CX), Z0
-	VMOVDQU32  3264(CX), Z1
+	VMOVDQU32  3200(CX), Z4
+	VMOVDQU32  3264(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
 	VMOVDQU32  3328(CX), Z4
-	VPSRLD     $0x04, Z0, Z2
-	VPSRLD     $0x04, Z1, Z3
-	VPANDD     Z30, Z0, Z0
-	VPANDD     Z30, Z1, Z1
 	VPANDD     Z30, Z2, Z2
 	VPANDD     Z30, Z3, Z3
 	VPSLLD     $0x04, Z4, Z5
@@ -11959,6 +11959,36179 @@ loop:
 	ADDQ        $0x00000180, AX
 	DECQ        BX
 	JNZ         loop
+	VZEROUPPER
+	RET
+
+// func mmaQ4_0T2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_0T2(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000002
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000002
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z1
+	LEAQ    64(R9), R8
+	LEAQ    16(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 128]
+	LONG $0x4b7bc2c4
+	LONG $0x0080029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000110, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 128]
+	LONG $0x4b7bc2c4
+	LONG $0x0080029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000110, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 128]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0080029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000110, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000110, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG        $0x4b7ac2c4
+	LONG        $0x00000484
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000110, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000002
+	CMOVQLT     R10, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_0T4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_0T4(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000004
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000004
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z3
+	LEAQ    64(R9), R8
+	LEAQ    32(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 256]
+	LONG $0x4b7bc2c4
+	LONG $0x0100029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000220, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 256]
+	LONG $0x4b7bc2c4
+	LONG $0x0100029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000220, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 256]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0100029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000220, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000220, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG        $0x4b7ac2c4
+	LONG        $0x00000484
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000220, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000004
+	CMOVQLT     R10, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_0T6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_0T6(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000006
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000006
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z5
+	LEAQ    64(R9), R8
+	LEAQ    48(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x0180029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000330, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x0180029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000330, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0180029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000330, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000330, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG        $0x4b7ac2c4
+	LONG        $0x00000484
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000330, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z4, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000006
+	CMOVQLT     R10, CX
+	VMOVUPS     Z5, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_0T8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_0T8(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000008
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000008
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z7
+	LEAQ    64(R9), R8
+	LEAQ    64(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 512]
+	LONG $0x4b7bc2c4
+	LONG $0x0200029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000440, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 512]
+	LONG $0x4b7bc2c4
+	LONG $0x0200029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000440, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 512]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0200029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000440, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000440, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG        $0x4b7ac2c4
+	LONG        $0x00000484
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000440, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z4, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z5, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z6, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000008
+	CMOVQLT     R10, CX
+	VMOVUPS     Z7, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_0T10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_0T10(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000a
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000a
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z9
+	LEAQ    64(R9), R8
+	LEAQ    80(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 640]
+	LONG $0x4b7bc2c4
+	LONG $0x0280029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000550, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 640]
+	LONG $0x4b7bc2c4
+	LONG $0x0280029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000550, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 640]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0280029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VFMADD231PS 512(R12), Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VFMADD231PS 576(R12), Z18, Z9
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000550, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VFMADD231PS 512(R12), Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VFMADD231PS 576(R12), Z18, Z9
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000550, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG        $0x4b7ac2c4
+	LONG        $0x00000484
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VFMADD231PS 512(R12), Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VFMADD231PS 576(R12), Z18, Z9
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000550, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z4, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z5, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z6, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z7, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z8, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x0000000a
+	CMOVQLT     R10, CX
+	VMOVUPS     Z9, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_0T12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_0T12(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000c
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z9
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z10
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000c
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z11
+	LEAQ    64(R9), R8
+	LEAQ    96(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG $0x4b7bc2c4
+	LONG $0x0300029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000660, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG $0x4b7bc2c4
+	LONG $0x0300029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000660, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0300029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VFMADD231PS 512(R12), Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VFMADD231PS 576(R12), Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VFMADD231PS 640(R12), Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VFMADD231PS 704(R12), Z22, Z11
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000660, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VFMADD231PS 512(R12), Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VFMADD231PS 576(R12), Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VFMADD231PS 640(R12), Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VFMADD231PS 704(R12), Z22, Z11
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000660, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG        $0x4b7ac2c4
+	LONG        $0x00000484
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VFMADD231PS 512(R12), Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VFMADD231PS 576(R12), Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VFMADD231PS 640(R12), Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VFMADD231PS 704(R12), Z22, Z11
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000660, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z4, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z5, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z6, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z7, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z8, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z9, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z10, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x0000000c
+	CMOVQLT     R10, CX
+	VMOVUPS     Z11, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_0T14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_0T14(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000e
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z9
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z10
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z11
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z12
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000e
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z13
+	LEAQ    64(R9), R8
+	LEAQ    112(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG $0x4b7bc2c4
+	LONG $0x0380029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000770, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG $0x4b7bc2c4
+	LONG $0x0380029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000770, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0380029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VFMADD231PS 512(R12), Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VFMADD231PS 576(R12), Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VFMADD231PS 640(R12), Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VFMADD231PS 704(R12), Z22, Z11
+	VMULPS.BCST 48(R13), Z28, Z16
+	VFMADD231PS 768(R12), Z16, Z12
+	VMULPS.BCST 52(R13), Z28, Z18
+	VFMADD231PS 832(R12), Z18, Z13
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000770, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VFMADD231PS 512(R12), Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VFMADD231PS 576(R12), Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VFMADD231PS 640(R12), Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VFMADD231PS 704(R12), Z22, Z11
+	VMULPS.BCST 48(R13), Z28, Z16
+	VFMADD231PS 768(R12), Z16, Z12
+	VMULPS.BCST 52(R13), Z28, Z18
+	VFMADD231PS 832(R12), Z18, Z13
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000770, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG        $0x4b7ac2c4
+	LONG        $0x00000484
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VFMADD231PS 512(R12), Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VFMADD231PS 576(R12), Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VFMADD231PS 640(R12), Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VFMADD231PS 704(R12), Z22, Z11
+	VMULPS.BCST 48(R13), Z28, Z16
+	VFMADD231PS 768(R12), Z16, Z12
+	VMULPS.BCST 52(R13), Z28, Z18
+	VFMADD231PS 832(R12), Z18, Z13
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000770, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z4, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z5, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z6, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z7, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z8, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z9, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z10, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z11, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z12, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x0000000e
+	CMOVQLT     R10, CX
+	VMOVUPS     Z13, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_0T16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_0T16(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000010
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z9
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z10
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z11
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z12
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z13
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z14
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000010
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z15
+	LEAQ    64(R9), R8
+	LEAQ    128(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1024]
+	LONG $0x4b7bc2c4
+	LONG $0x0400029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000880, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1024]
+	LONG $0x4b7bc2c4
+	LONG $0x0400029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000880, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1024]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0400029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VFMADD231PS 512(R12), Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VFMADD231PS 576(R12), Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VFMADD231PS 640(R12), Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VFMADD231PS 704(R12), Z22, Z11
+	VMULPS.BCST 48(R13), Z28, Z16
+	VFMADD231PS 768(R12), Z16, Z12
+	VMULPS.BCST 52(R13), Z28, Z18
+	VFMADD231PS 832(R12), Z18, Z13
+	VMULPS.BCST 56(R13), Z28, Z20
+	VFMADD231PS 896(R12), Z20, Z14
+	VMULPS.BCST 60(R13), Z28, Z22
+	VFMADD231PS 960(R12), Z22, Z15
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000880, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VFMADD231PS 512(R12), Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VFMADD231PS 576(R12), Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VFMADD231PS 640(R12), Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VFMADD231PS 704(R12), Z22, Z11
+	VMULPS.BCST 48(R13), Z28, Z16
+	VFMADD231PS 768(R12), Z16, Z12
+	VMULPS.BCST 52(R13), Z28, Z18
+	VFMADD231PS 832(R12), Z18, Z13
+	VMULPS.BCST 56(R13), Z28, Z20
+	VFMADD231PS 896(R12), Z20, Z14
+	VMULPS.BCST 60(R13), Z28, Z22
+	VFMADD231PS 960(R12), Z22, Z15
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000880, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG        $0x4b7ac2c4
+	LONG        $0x00000484
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VFMADD231PS (R12), Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VFMADD231PS 64(R12), Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VFMADD231PS 128(R12), Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VFMADD231PS 192(R12), Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VFMADD231PS 256(R12), Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VFMADD231PS 320(R12), Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VFMADD231PS 384(R12), Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VFMADD231PS 448(R12), Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VFMADD231PS 512(R12), Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VFMADD231PS 576(R12), Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VFMADD231PS 640(R12), Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VFMADD231PS 704(R12), Z22, Z11
+	VMULPS.BCST 48(R13), Z28, Z16
+	VFMADD231PS 768(R12), Z16, Z12
+	VMULPS.BCST 52(R13), Z28, Z18
+	VFMADD231PS 832(R12), Z18, Z13
+	VMULPS.BCST 56(R13), Z28, Z20
+	VFMADD231PS 896(R12), Z20, Z14
+	VMULPS.BCST 60(R13), Z28, Z22
+	VFMADD231PS 960(R12), Z22, Z15
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000880, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z4, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z5, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z6, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z7, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z8, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z9, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z10, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z11, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z12, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z13, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z14, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000010
+	CMOVQLT     R10, CX
+	VMOVUPS     Z15, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_1T2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_1T2(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000002
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000002
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z1
+	LEAQ    64(R9), R8
+	LEAQ    16(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 128]
+	LONG $0x4b7bc2c4
+	LONG $0x0080029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000110, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 128]
+	LONG $0x4b7bc2c4
+	LONG $0x0080029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000110, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 128]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0080029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 8(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 12(R13), Z29, Z1
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000110, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 8(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 12(R13), Z29, Z1
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000110, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG             $0x4b7ac2c4
+	LONG             $0x00000484
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 8(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 12(R13), Z29, Z1
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000110, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x00000002
+	CMOVQLT          R10, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_1T4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_1T4(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000004
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000004
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z3
+	LEAQ    64(R9), R8
+	LEAQ    32(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 256]
+	LONG $0x4b7bc2c4
+	LONG $0x0100029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000220, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 256]
+	LONG $0x4b7bc2c4
+	LONG $0x0100029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000220, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 256]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0100029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 16(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 20(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 24(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 28(R13), Z29, Z3
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000220, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 16(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 20(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 24(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 28(R13), Z29, Z3
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000220, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG             $0x4b7ac2c4
+	LONG             $0x00000484
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 16(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 20(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 24(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 28(R13), Z29, Z3
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000220, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x00000004
+	CMOVQLT          R10, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_1T6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_1T6(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000006
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000006
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z5
+	LEAQ    64(R9), R8
+	LEAQ    48(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x0180029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000330, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x0180029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000330, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0180029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 24(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 28(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 32(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 36(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 40(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 44(R13), Z29, Z5
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000330, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 24(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 28(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 32(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 36(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 40(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 44(R13), Z29, Z5
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000330, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG             $0x4b7ac2c4
+	LONG             $0x00000484
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 24(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 28(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 32(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 36(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 40(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 44(R13), Z29, Z5
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000330, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z4, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x00000006
+	CMOVQLT          R10, CX
+	VMOVUPS          Z5, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_1T8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_1T8(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000008
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000008
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z7
+	LEAQ    64(R9), R8
+	LEAQ    64(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 512]
+	LONG $0x4b7bc2c4
+	LONG $0x0200029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000440, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 512]
+	LONG $0x4b7bc2c4
+	LONG $0x0200029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000440, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 512]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0200029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 32(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 36(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 40(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 44(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 48(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 52(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 56(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 60(R13), Z29, Z7
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000440, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 32(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 36(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 40(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 44(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 48(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 52(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 56(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 60(R13), Z29, Z7
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000440, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG             $0x4b7ac2c4
+	LONG             $0x00000484
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 32(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 36(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 40(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 44(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 48(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 52(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 56(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 60(R13), Z29, Z7
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000440, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z4, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z5, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z6, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x00000008
+	CMOVQLT          R10, CX
+	VMOVUPS          Z7, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_1T10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_1T10(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000a
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000a
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z9
+	LEAQ    64(R9), R8
+	LEAQ    80(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 640]
+	LONG $0x4b7bc2c4
+	LONG $0x0280029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000550, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 640]
+	LONG $0x4b7bc2c4
+	LONG $0x0280029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000550, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 640]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0280029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 40(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 44(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 48(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 52(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 56(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 60(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 64(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 68(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VFMADD231PS      512(R12), Z16, Z8
+	VFMADD231PS.BCST 72(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VFMADD231PS      576(R12), Z18, Z9
+	VFMADD231PS.BCST 76(R13), Z29, Z9
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000550, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 40(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 44(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 48(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 52(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 56(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 60(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 64(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 68(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VFMADD231PS      512(R12), Z16, Z8
+	VFMADD231PS.BCST 72(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VFMADD231PS      576(R12), Z18, Z9
+	VFMADD231PS.BCST 76(R13), Z29, Z9
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000550, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG             $0x4b7ac2c4
+	LONG             $0x00000484
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 40(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 44(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 48(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 52(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 56(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 60(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 64(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 68(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VFMADD231PS      512(R12), Z16, Z8
+	VFMADD231PS.BCST 72(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VFMADD231PS      576(R12), Z18, Z9
+	VFMADD231PS.BCST 76(R13), Z29, Z9
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000550, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z4, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z5, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z6, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z7, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z8, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x0000000a
+	CMOVQLT          R10, CX
+	VMOVUPS          Z9, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_1T12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_1T12(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000c
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z9
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z10
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000c
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z11
+	LEAQ    64(R9), R8
+	LEAQ    96(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG $0x4b7bc2c4
+	LONG $0x0300029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000660, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG $0x4b7bc2c4
+	LONG $0x0300029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000660, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0300029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 48(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 52(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 56(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 60(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 64(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 68(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 72(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 76(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VFMADD231PS      512(R12), Z16, Z8
+	VFMADD231PS.BCST 80(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VFMADD231PS      576(R12), Z18, Z9
+	VFMADD231PS.BCST 84(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VFMADD231PS      640(R12), Z20, Z10
+	VFMADD231PS.BCST 88(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VFMADD231PS      704(R12), Z22, Z11
+	VFMADD231PS.BCST 92(R13), Z29, Z11
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000660, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 48(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 52(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 56(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 60(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 64(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 68(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 72(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 76(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VFMADD231PS      512(R12), Z16, Z8
+	VFMADD231PS.BCST 80(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VFMADD231PS      576(R12), Z18, Z9
+	VFMADD231PS.BCST 84(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VFMADD231PS      640(R12), Z20, Z10
+	VFMADD231PS.BCST 88(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VFMADD231PS      704(R12), Z22, Z11
+	VFMADD231PS.BCST 92(R13), Z29, Z11
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000660, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG             $0x4b7ac2c4
+	LONG             $0x00000484
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 48(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 52(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 56(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 60(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 64(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 68(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 72(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 76(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VFMADD231PS      512(R12), Z16, Z8
+	VFMADD231PS.BCST 80(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VFMADD231PS      576(R12), Z18, Z9
+	VFMADD231PS.BCST 84(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VFMADD231PS      640(R12), Z20, Z10
+	VFMADD231PS.BCST 88(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VFMADD231PS      704(R12), Z22, Z11
+	VFMADD231PS.BCST 92(R13), Z29, Z11
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000660, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z4, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z5, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z6, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z7, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z8, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z9, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z10, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x0000000c
+	CMOVQLT          R10, CX
+	VMOVUPS          Z11, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_1T14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_1T14(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000e
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z9
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z10
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z11
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z12
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000e
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z13
+	LEAQ    64(R9), R8
+	LEAQ    112(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG $0x4b7bc2c4
+	LONG $0x0380029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000770, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG $0x4b7bc2c4
+	LONG $0x0380029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000770, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0380029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 56(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 60(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 64(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 68(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 72(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 76(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 80(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 84(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VFMADD231PS      512(R12), Z16, Z8
+	VFMADD231PS.BCST 88(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VFMADD231PS      576(R12), Z18, Z9
+	VFMADD231PS.BCST 92(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VFMADD231PS      640(R12), Z20, Z10
+	VFMADD231PS.BCST 96(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VFMADD231PS      704(R12), Z22, Z11
+	VFMADD231PS.BCST 100(R13), Z29, Z11
+	VMULPS.BCST      48(R13), Z28, Z16
+	VFMADD231PS      768(R12), Z16, Z12
+	VFMADD231PS.BCST 104(R13), Z29, Z12
+	VMULPS.BCST      52(R13), Z28, Z18
+	VFMADD231PS      832(R12), Z18, Z13
+	VFMADD231PS.BCST 108(R13), Z29, Z13
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000770, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 56(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 60(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 64(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 68(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 72(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 76(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 80(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 84(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VFMADD231PS      512(R12), Z16, Z8
+	VFMADD231PS.BCST 88(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VFMADD231PS      576(R12), Z18, Z9
+	VFMADD231PS.BCST 92(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VFMADD231PS      640(R12), Z20, Z10
+	VFMADD231PS.BCST 96(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VFMADD231PS      704(R12), Z22, Z11
+	VFMADD231PS.BCST 100(R13), Z29, Z11
+	VMULPS.BCST      48(R13), Z28, Z16
+	VFMADD231PS      768(R12), Z16, Z12
+	VFMADD231PS.BCST 104(R13), Z29, Z12
+	VMULPS.BCST      52(R13), Z28, Z18
+	VFMADD231PS      832(R12), Z18, Z13
+	VFMADD231PS.BCST 108(R13), Z29, Z13
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000770, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG             $0x4b7ac2c4
+	LONG             $0x00000484
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 56(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 60(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 64(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 68(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 72(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 76(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 80(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 84(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VFMADD231PS      512(R12), Z16, Z8
+	VFMADD231PS.BCST 88(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VFMADD231PS      576(R12), Z18, Z9
+	VFMADD231PS.BCST 92(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VFMADD231PS      640(R12), Z20, Z10
+	VFMADD231PS.BCST 96(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VFMADD231PS      704(R12), Z22, Z11
+	VFMADD231PS.BCST 100(R13), Z29, Z11
+	VMULPS.BCST      48(R13), Z28, Z16
+	VFMADD231PS      768(R12), Z16, Z12
+	VFMADD231PS.BCST 104(R13), Z29, Z12
+	VMULPS.BCST      52(R13), Z28, Z18
+	VFMADD231PS      832(R12), Z18, Z13
+	VFMADD231PS.BCST 108(R13), Z29, Z13
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000770, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z4, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z5, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z6, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z7, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z8, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z9, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z10, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z11, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z12, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x0000000e
+	CMOVQLT          R10, CX
+	VMOVUPS          Z13, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_1T16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ4_1T16(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000010
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z9
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z10
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z11
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z12
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z13
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z14
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000010
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z15
+	LEAQ    64(R9), R8
+	LEAQ    128(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1024]
+	LONG $0x4b7bc2c4
+	LONG $0x0400029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000880, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1024]
+	LONG $0x4b7bc2c4
+	LONG $0x0400029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000880, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1024]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0400029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 64(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 68(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 72(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 76(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 80(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 84(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 88(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 92(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VFMADD231PS      512(R12), Z16, Z8
+	VFMADD231PS.BCST 96(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VFMADD231PS      576(R12), Z18, Z9
+	VFMADD231PS.BCST 100(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VFMADD231PS      640(R12), Z20, Z10
+	VFMADD231PS.BCST 104(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VFMADD231PS      704(R12), Z22, Z11
+	VFMADD231PS.BCST 108(R13), Z29, Z11
+	VMULPS.BCST      48(R13), Z28, Z16
+	VFMADD231PS      768(R12), Z16, Z12
+	VFMADD231PS.BCST 112(R13), Z29, Z12
+	VMULPS.BCST      52(R13), Z28, Z18
+	VFMADD231PS      832(R12), Z18, Z13
+	VFMADD231PS.BCST 116(R13), Z29, Z13
+	VMULPS.BCST      56(R13), Z28, Z20
+	VFMADD231PS      896(R12), Z20, Z14
+	VFMADD231PS.BCST 120(R13), Z29, Z14
+	VMULPS.BCST      60(R13), Z28, Z22
+	VFMADD231PS      960(R12), Z22, Z15
+	VFMADD231PS.BCST 124(R13), Z29, Z15
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000880, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 64(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 68(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 72(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 76(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 80(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 84(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 88(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 92(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VFMADD231PS      512(R12), Z16, Z8
+	VFMADD231PS.BCST 96(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VFMADD231PS      576(R12), Z18, Z9
+	VFMADD231PS.BCST 100(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VFMADD231PS      640(R12), Z20, Z10
+	VFMADD231PS.BCST 104(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VFMADD231PS      704(R12), Z22, Z11
+	VFMADD231PS.BCST 108(R13), Z29, Z11
+	VMULPS.BCST      48(R13), Z28, Z16
+	VFMADD231PS      768(R12), Z16, Z12
+	VFMADD231PS.BCST 112(R13), Z29, Z12
+	VMULPS.BCST      52(R13), Z28, Z18
+	VFMADD231PS      832(R12), Z18, Z13
+	VFMADD231PS.BCST 116(R13), Z29, Z13
+	VMULPS.BCST      56(R13), Z28, Z20
+	VFMADD231PS      896(R12), Z20, Z14
+	VFMADD231PS.BCST 120(R13), Z29, Z14
+	VMULPS.BCST      60(R13), Z28, Z22
+	VFMADD231PS      960(R12), Z22, Z15
+	VFMADD231PS.BCST 124(R13), Z29, Z15
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000880, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG             $0x4b7ac2c4
+	LONG             $0x00000484
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VFMADD231PS      (R12), Z16, Z0
+	VFMADD231PS.BCST 64(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VFMADD231PS      64(R12), Z18, Z1
+	VFMADD231PS.BCST 68(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VFMADD231PS      128(R12), Z20, Z2
+	VFMADD231PS.BCST 72(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VFMADD231PS      192(R12), Z22, Z3
+	VFMADD231PS.BCST 76(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VFMADD231PS      256(R12), Z16, Z4
+	VFMADD231PS.BCST 80(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VFMADD231PS      320(R12), Z18, Z5
+	VFMADD231PS.BCST 84(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VFMADD231PS      384(R12), Z20, Z6
+	VFMADD231PS.BCST 88(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VFMADD231PS      448(R12), Z22, Z7
+	VFMADD231PS.BCST 92(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VFMADD231PS      512(R12), Z16, Z8
+	VFMADD231PS.BCST 96(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VFMADD231PS      576(R12), Z18, Z9
+	VFMADD231PS.BCST 100(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VFMADD231PS      640(R12), Z20, Z10
+	VFMADD231PS.BCST 104(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VFMADD231PS      704(R12), Z22, Z11
+	VFMADD231PS.BCST 108(R13), Z29, Z11
+	VMULPS.BCST      48(R13), Z28, Z16
+	VFMADD231PS      768(R12), Z16, Z12
+	VFMADD231PS.BCST 112(R13), Z29, Z12
+	VMULPS.BCST      52(R13), Z28, Z18
+	VFMADD231PS      832(R12), Z18, Z13
+	VFMADD231PS.BCST 116(R13), Z29, Z13
+	VMULPS.BCST      56(R13), Z28, Z20
+	VFMADD231PS      896(R12), Z20, Z14
+	VFMADD231PS.BCST 120(R13), Z29, Z14
+	VMULPS.BCST      60(R13), Z28, Z22
+	VFMADD231PS      960(R12), Z22, Z15
+	VFMADD231PS.BCST 124(R13), Z29, Z15
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000880, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z4, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z5, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z6, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z7, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z8, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z9, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z10, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z11, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z12, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z13, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z14, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x00000010
+	CMOVQLT          R10, CX
+	VMOVUPS          Z15, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_0T2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_0T2(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000002
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000002
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z1
+	LEAQ    64(R9), R8
+	LEAQ    16(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 128]
+	LONG $0x4b7bc2c4
+	LONG $0x0080029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000110, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 128]
+	LONG $0x4b7bc2c4
+	LONG $0x0080029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000110, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 128]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0080029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000110, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000110, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG        $0x4b7ac2c4
+	LONG        $0x0400048c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000110, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000002
+	CMOVQLT     R10, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_0T4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_0T4(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000004
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000004
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z3
+	LEAQ    64(R9), R8
+	LEAQ    32(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 256]
+	LONG $0x4b7bc2c4
+	LONG $0x0100029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000220, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 256]
+	LONG $0x4b7bc2c4
+	LONG $0x0100029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000220, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 256]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0100029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000220, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000220, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG        $0x4b7ac2c4
+	LONG        $0x0400048c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000220, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000004
+	CMOVQLT     R10, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_0T6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_0T6(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000006
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000006
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z5
+	LEAQ    64(R9), R8
+	LEAQ    48(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x0180029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000330, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x0180029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000330, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0180029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000330, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000330, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG        $0x4b7ac2c4
+	LONG        $0x0400048c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000330, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z4, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000006
+	CMOVQLT     R10, CX
+	VMOVUPS     Z5, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_0T8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_0T8(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000008
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000008
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z7
+	LEAQ    64(R9), R8
+	LEAQ    64(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 512]
+	LONG $0x4b7bc2c4
+	LONG $0x0200029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000440, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 512]
+	LONG $0x4b7bc2c4
+	LONG $0x0200029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000440, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 512]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0200029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000440, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000440, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG        $0x4b7ac2c4
+	LONG        $0x0400048c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000440, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z4, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z5, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z6, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000008
+	CMOVQLT     R10, CX
+	VMOVUPS     Z7, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_0T10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_0T10(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000a
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000a
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z9
+	LEAQ    64(R9), R8
+	LEAQ    80(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 640]
+	LONG $0x4b7bc2c4
+	LONG $0x0280029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000550, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 640]
+	LONG $0x4b7bc2c4
+	LONG $0x0280029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000550, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 640]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0280029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VMOVUPS     512(R12), Z17
+	VADDPS      1536(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VMOVUPS     576(R12), Z19
+	VADDPS      1600(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z9
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000550, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VMOVUPS     512(R12), Z17
+	VADDPS      1536(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VMOVUPS     576(R12), Z19
+	VADDPS      1600(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z9
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000550, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG        $0x4b7ac2c4
+	LONG        $0x0400048c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VMOVUPS     512(R12), Z17
+	VADDPS      1536(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VMOVUPS     576(R12), Z19
+	VADDPS      1600(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z9
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000550, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z4, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z5, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z6, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z7, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z8, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x0000000a
+	CMOVQLT     R10, CX
+	VMOVUPS     Z9, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_0T12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_0T12(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000c
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z9
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z10
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000c
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z11
+	LEAQ    64(R9), R8
+	LEAQ    96(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG $0x4b7bc2c4
+	LONG $0x0300029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000660, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG $0x4b7bc2c4
+	LONG $0x0300029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000660, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0300029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VMOVUPS     512(R12), Z17
+	VADDPS      1536(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VMOVUPS     576(R12), Z19
+	VADDPS      1600(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VMOVUPS     640(R12), Z21
+	VADDPS      1664(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VMOVUPS     704(R12), Z23
+	VADDPS      1728(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z11
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000660, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VMOVUPS     512(R12), Z17
+	VADDPS      1536(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VMOVUPS     576(R12), Z19
+	VADDPS      1600(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VMOVUPS     640(R12), Z21
+	VADDPS      1664(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VMOVUPS     704(R12), Z23
+	VADDPS      1728(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z11
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000660, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG        $0x4b7ac2c4
+	LONG        $0x0400048c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VMOVUPS     512(R12), Z17
+	VADDPS      1536(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VMOVUPS     576(R12), Z19
+	VADDPS      1600(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VMOVUPS     640(R12), Z21
+	VADDPS      1664(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VMOVUPS     704(R12), Z23
+	VADDPS      1728(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z11
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000660, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z4, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z5, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z6, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z7, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z8, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z9, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z10, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x0000000c
+	CMOVQLT     R10, CX
+	VMOVUPS     Z11, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_0T14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_0T14(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000e
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z9
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z10
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z11
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z12
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000e
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z13
+	LEAQ    64(R9), R8
+	LEAQ    112(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG $0x4b7bc2c4
+	LONG $0x0380029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000770, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG $0x4b7bc2c4
+	LONG $0x0380029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000770, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0380029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VMOVUPS     512(R12), Z17
+	VADDPS      1536(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VMOVUPS     576(R12), Z19
+	VADDPS      1600(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VMOVUPS     640(R12), Z21
+	VADDPS      1664(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VMOVUPS     704(R12), Z23
+	VADDPS      1728(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z11
+	VMULPS.BCST 48(R13), Z28, Z16
+	VMOVUPS     768(R12), Z17
+	VADDPS      1792(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z12
+	VMULPS.BCST 52(R13), Z28, Z18
+	VMOVUPS     832(R12), Z19
+	VADDPS      1856(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z13
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000770, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VMOVUPS     512(R12), Z17
+	VADDPS      1536(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VMOVUPS     576(R12), Z19
+	VADDPS      1600(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VMOVUPS     640(R12), Z21
+	VADDPS      1664(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VMOVUPS     704(R12), Z23
+	VADDPS      1728(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z11
+	VMULPS.BCST 48(R13), Z28, Z16
+	VMOVUPS     768(R12), Z17
+	VADDPS      1792(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z12
+	VMULPS.BCST 52(R13), Z28, Z18
+	VMOVUPS     832(R12), Z19
+	VADDPS      1856(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z13
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000770, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG        $0x4b7ac2c4
+	LONG        $0x0400048c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VMOVUPS     512(R12), Z17
+	VADDPS      1536(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VMOVUPS     576(R12), Z19
+	VADDPS      1600(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VMOVUPS     640(R12), Z21
+	VADDPS      1664(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VMOVUPS     704(R12), Z23
+	VADDPS      1728(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z11
+	VMULPS.BCST 48(R13), Z28, Z16
+	VMOVUPS     768(R12), Z17
+	VADDPS      1792(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z12
+	VMULPS.BCST 52(R13), Z28, Z18
+	VMOVUPS     832(R12), Z19
+	VADDPS      1856(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z13
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000770, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z4, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z5, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z6, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z7, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z8, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z9, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z10, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z11, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z12, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x0000000e
+	CMOVQLT     R10, CX
+	VMOVUPS     Z13, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_0T16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_0T16(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000010
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z9
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z10
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z11
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z12
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z13
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z14
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000010
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z15
+	LEAQ    64(R9), R8
+	LEAQ    128(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1024]
+	LONG $0x4b7bc2c4
+	LONG $0x0400029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000880, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1024]
+	LONG $0x4b7bc2c4
+	LONG $0x0400029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000880, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1024]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0400029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VMOVUPS     512(R12), Z17
+	VADDPS      1536(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VMOVUPS     576(R12), Z19
+	VADDPS      1600(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VMOVUPS     640(R12), Z21
+	VADDPS      1664(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VMOVUPS     704(R12), Z23
+	VADDPS      1728(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z11
+	VMULPS.BCST 48(R13), Z28, Z16
+	VMOVUPS     768(R12), Z17
+	VADDPS      1792(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z12
+	VMULPS.BCST 52(R13), Z28, Z18
+	VMOVUPS     832(R12), Z19
+	VADDPS      1856(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z13
+	VMULPS.BCST 56(R13), Z28, Z20
+	VMOVUPS     896(R12), Z21
+	VADDPS      1920(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z14
+	VMULPS.BCST 60(R13), Z28, Z22
+	VMOVUPS     960(R12), Z23
+	VADDPS      1984(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z15
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000880, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VMOVUPS     512(R12), Z17
+	VADDPS      1536(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VMOVUPS     576(R12), Z19
+	VADDPS      1600(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VMOVUPS     640(R12), Z21
+	VADDPS      1664(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VMOVUPS     704(R12), Z23
+	VADDPS      1728(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z11
+	VMULPS.BCST 48(R13), Z28, Z16
+	VMOVUPS     768(R12), Z17
+	VADDPS      1792(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z12
+	VMULPS.BCST 52(R13), Z28, Z18
+	VMOVUPS     832(R12), Z19
+	VADDPS      1856(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z13
+	VMULPS.BCST 56(R13), Z28, Z20
+	VMOVUPS     896(R12), Z21
+	VADDPS      1920(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z14
+	VMULPS.BCST 60(R13), Z28, Z22
+	VMOVUPS     960(R12), Z23
+	VADDPS      1984(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z15
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000880, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG        $0x4b7ac2c4
+	LONG        $0x0400048c
+	BYTE        $0x00
+	BYTE        $0x00
+	VCVTPH2PS   (R9), Z28
+	VMULPS.BCST (R13), Z28, Z16
+	VMOVUPS     (R12), Z17
+	VADDPS      1024(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z0
+	VMULPS.BCST 4(R13), Z28, Z18
+	VMOVUPS     64(R12), Z19
+	VADDPS      1088(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z1
+	VMULPS.BCST 8(R13), Z28, Z20
+	VMOVUPS     128(R12), Z21
+	VADDPS      1152(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z2
+	VMULPS.BCST 12(R13), Z28, Z22
+	VMOVUPS     192(R12), Z23
+	VADDPS      1216(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z3
+	VMULPS.BCST 16(R13), Z28, Z16
+	VMOVUPS     256(R12), Z17
+	VADDPS      1280(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z4
+	VMULPS.BCST 20(R13), Z28, Z18
+	VMOVUPS     320(R12), Z19
+	VADDPS      1344(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z5
+	VMULPS.BCST 24(R13), Z28, Z20
+	VMOVUPS     384(R12), Z21
+	VADDPS      1408(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z6
+	VMULPS.BCST 28(R13), Z28, Z22
+	VMOVUPS     448(R12), Z23
+	VADDPS      1472(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z7
+	VMULPS.BCST 32(R13), Z28, Z16
+	VMOVUPS     512(R12), Z17
+	VADDPS      1536(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z8
+	VMULPS.BCST 36(R13), Z28, Z18
+	VMOVUPS     576(R12), Z19
+	VADDPS      1600(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z9
+	VMULPS.BCST 40(R13), Z28, Z20
+	VMOVUPS     640(R12), Z21
+	VADDPS      1664(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z10
+	VMULPS.BCST 44(R13), Z28, Z22
+	VMOVUPS     704(R12), Z23
+	VADDPS      1728(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z11
+	VMULPS.BCST 48(R13), Z28, Z16
+	VMOVUPS     768(R12), Z17
+	VADDPS      1792(R12), Z17, Z17
+	VFMADD231PS Z17, Z16, Z12
+	VMULPS.BCST 52(R13), Z28, Z18
+	VMOVUPS     832(R12), Z19
+	VADDPS      1856(R12), Z19, Z19
+	VFMADD231PS Z19, Z18, Z13
+	VMULPS.BCST 56(R13), Z28, Z20
+	VMOVUPS     896(R12), Z21
+	VADDPS      1920(R12), Z21, Z21
+	VFMADD231PS Z21, Z20, Z14
+	VMULPS.BCST 60(R13), Z28, Z22
+	VMOVUPS     960(R12), Z23
+	VADDPS      1984(R12), Z23, Z23
+	VFMADD231PS Z23, Z22, Z15
+	ADDQ        $0x00000440, R9
+	ADDQ        $0x00000880, R13
+	LEAQ        (DI)(BX*1), CX
+	VMOVUPS     Z0, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z1, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z2, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z3, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z4, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z5, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z6, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z7, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z8, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z9, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z10, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z11, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z12, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z13, (CX)
+	ADDQ        SI, CX
+	VMOVUPS     Z14, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000010
+	CMOVQLT     R10, CX
+	VMOVUPS     Z15, (CX)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_1T2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_1T2(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000002
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000002
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z1
+	LEAQ    64(R9), R8
+	LEAQ    16(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 128]
+	LONG $0x4b7bc2c4
+	LONG $0x0080029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000110, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 128]
+	LONG $0x4b7bc2c4
+	LONG $0x0080029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000110, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 128]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0080029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 8(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 12(R13), Z29, Z1
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000110, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 8(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 12(R13), Z29, Z1
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000110, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG             $0x4b7ac2c4
+	LONG             $0x0400048c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 8(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 12(R13), Z29, Z1
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000110, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x00000002
+	CMOVQLT          R10, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_1T4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_1T4(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000004
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000004
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z3
+	LEAQ    64(R9), R8
+	LEAQ    32(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 256]
+	LONG $0x4b7bc2c4
+	LONG $0x0100029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000220, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 256]
+	LONG $0x4b7bc2c4
+	LONG $0x0100029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000220, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 256]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0100029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 16(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 20(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 24(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 28(R13), Z29, Z3
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000220, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 16(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 20(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 24(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 28(R13), Z29, Z3
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000220, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG             $0x4b7ac2c4
+	LONG             $0x0400048c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 16(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 20(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 24(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 28(R13), Z29, Z3
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000220, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x00000004
+	CMOVQLT          R10, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_1T6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_1T6(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000006
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000006
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z5
+	LEAQ    64(R9), R8
+	LEAQ    48(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x0180029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000330, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x0180029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000330, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0180029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 24(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 28(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 32(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 36(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 40(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 44(R13), Z29, Z5
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000330, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 24(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 28(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 32(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 36(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 40(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 44(R13), Z29, Z5
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000330, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG             $0x4b7ac2c4
+	LONG             $0x0400048c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 24(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 28(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 32(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 36(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 40(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 44(R13), Z29, Z5
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000330, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z4, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x00000006
+	CMOVQLT          R10, CX
+	VMOVUPS          Z5, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_1T8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_1T8(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000008
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000008
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z7
+	LEAQ    64(R9), R8
+	LEAQ    64(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 512]
+	LONG $0x4b7bc2c4
+	LONG $0x0200029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000440, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 512]
+	LONG $0x4b7bc2c4
+	LONG $0x0200029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000440, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 512]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0200029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 32(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 36(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 40(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 44(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 48(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 52(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 56(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 60(R13), Z29, Z7
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000440, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 32(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 36(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 40(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 44(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 48(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 52(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 56(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 60(R13), Z29, Z7
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000440, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG             $0x4b7ac2c4
+	LONG             $0x0400048c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 32(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 36(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 40(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 44(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 48(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 52(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 56(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 60(R13), Z29, Z7
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000440, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z4, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z5, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z6, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x00000008
+	CMOVQLT          R10, CX
+	VMOVUPS          Z7, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_1T10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_1T10(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000a
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000a
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z9
+	LEAQ    64(R9), R8
+	LEAQ    80(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 640]
+	LONG $0x4b7bc2c4
+	LONG $0x0280029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000550, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 640]
+	LONG $0x4b7bc2c4
+	LONG $0x0280029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000550, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 640]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0280029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 40(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 44(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 48(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 52(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 56(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 60(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 64(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 68(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VMOVUPS          512(R12), Z17
+	VADDPS           1536(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z8
+	VFMADD231PS.BCST 72(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VMOVUPS          576(R12), Z19
+	VADDPS           1600(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z9
+	VFMADD231PS.BCST 76(R13), Z29, Z9
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000550, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 40(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 44(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 48(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 52(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 56(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 60(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 64(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 68(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VMOVUPS          512(R12), Z17
+	VADDPS           1536(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z8
+	VFMADD231PS.BCST 72(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VMOVUPS          576(R12), Z19
+	VADDPS           1600(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z9
+	VFMADD231PS.BCST 76(R13), Z29, Z9
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000550, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG             $0x4b7ac2c4
+	LONG             $0x0400048c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 40(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 44(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 48(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 52(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 56(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 60(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 64(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 68(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VMOVUPS          512(R12), Z17
+	VADDPS           1536(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z8
+	VFMADD231PS.BCST 72(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VMOVUPS          576(R12), Z19
+	VADDPS           1600(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z9
+	VFMADD231PS.BCST 76(R13), Z29, Z9
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000550, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z4, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z5, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z6, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z7, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z8, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x0000000a
+	CMOVQLT          R10, CX
+	VMOVUPS          Z9, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_1T12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_1T12(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000c
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z9
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z10
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000c
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z11
+	LEAQ    64(R9), R8
+	LEAQ    96(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG $0x4b7bc2c4
+	LONG $0x0300029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000660, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG $0x4b7bc2c4
+	LONG $0x0300029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000660, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0300029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 48(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 52(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 56(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 60(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 64(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 68(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 72(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 76(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VMOVUPS          512(R12), Z17
+	VADDPS           1536(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z8
+	VFMADD231PS.BCST 80(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VMOVUPS          576(R12), Z19
+	VADDPS           1600(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z9
+	VFMADD231PS.BCST 84(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VMOVUPS          640(R12), Z21
+	VADDPS           1664(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z10
+	VFMADD231PS.BCST 88(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VMOVUPS          704(R12), Z23
+	VADDPS           1728(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z11
+	VFMADD231PS.BCST 92(R13), Z29, Z11
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000660, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 48(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 52(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 56(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 60(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 64(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 68(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 72(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 76(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VMOVUPS          512(R12), Z17
+	VADDPS           1536(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z8
+	VFMADD231PS.BCST 80(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VMOVUPS          576(R12), Z19
+	VADDPS           1600(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z9
+	VFMADD231PS.BCST 84(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VMOVUPS          640(R12), Z21
+	VADDPS           1664(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z10
+	VFMADD231PS.BCST 88(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VMOVUPS          704(R12), Z23
+	VADDPS           1728(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z11
+	VFMADD231PS.BCST 92(R13), Z29, Z11
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000660, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG             $0x4b7ac2c4
+	LONG             $0x0400048c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 48(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 52(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 56(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 60(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 64(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 68(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 72(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 76(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VMOVUPS          512(R12), Z17
+	VADDPS           1536(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z8
+	VFMADD231PS.BCST 80(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VMOVUPS          576(R12), Z19
+	VADDPS           1600(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z9
+	VFMADD231PS.BCST 84(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VMOVUPS          640(R12), Z21
+	VADDPS           1664(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z10
+	VFMADD231PS.BCST 88(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VMOVUPS          704(R12), Z23
+	VADDPS           1728(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z11
+	VFMADD231PS.BCST 92(R13), Z29, Z11
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000660, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z4, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z5, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z6, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z7, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z8, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z9, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z10, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x0000000c
+	CMOVQLT          R10, CX
+	VMOVUPS          Z11, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_1T14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_1T14(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000e
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z9
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z10
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z11
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z12
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000e
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z13
+	LEAQ    64(R9), R8
+	LEAQ    112(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG $0x4b7bc2c4
+	LONG $0x0380029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000770, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG $0x4b7bc2c4
+	LONG $0x0380029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000770, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0380029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 56(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 60(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 64(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 68(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 72(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 76(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 80(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 84(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VMOVUPS          512(R12), Z17
+	VADDPS           1536(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z8
+	VFMADD231PS.BCST 88(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VMOVUPS          576(R12), Z19
+	VADDPS           1600(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z9
+	VFMADD231PS.BCST 92(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VMOVUPS          640(R12), Z21
+	VADDPS           1664(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z10
+	VFMADD231PS.BCST 96(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VMOVUPS          704(R12), Z23
+	VADDPS           1728(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z11
+	VFMADD231PS.BCST 100(R13), Z29, Z11
+	VMULPS.BCST      48(R13), Z28, Z16
+	VMOVUPS          768(R12), Z17
+	VADDPS           1792(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z12
+	VFMADD231PS.BCST 104(R13), Z29, Z12
+	VMULPS.BCST      52(R13), Z28, Z18
+	VMOVUPS          832(R12), Z19
+	VADDPS           1856(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z13
+	VFMADD231PS.BCST 108(R13), Z29, Z13
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000770, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 56(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 60(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 64(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 68(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 72(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 76(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 80(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 84(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VMOVUPS          512(R12), Z17
+	VADDPS           1536(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z8
+	VFMADD231PS.BCST 88(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VMOVUPS          576(R12), Z19
+	VADDPS           1600(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z9
+	VFMADD231PS.BCST 92(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VMOVUPS          640(R12), Z21
+	VADDPS           1664(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z10
+	VFMADD231PS.BCST 96(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VMOVUPS          704(R12), Z23
+	VADDPS           1728(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z11
+	VFMADD231PS.BCST 100(R13), Z29, Z11
+	VMULPS.BCST      48(R13), Z28, Z16
+	VMOVUPS          768(R12), Z17
+	VADDPS           1792(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z12
+	VFMADD231PS.BCST 104(R13), Z29, Z12
+	VMULPS.BCST      52(R13), Z28, Z18
+	VMOVUPS          832(R12), Z19
+	VADDPS           1856(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z13
+	VFMADD231PS.BCST 108(R13), Z29, Z13
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000770, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG             $0x4b7ac2c4
+	LONG             $0x0400048c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 56(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 60(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 64(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 68(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 72(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 76(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 80(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 84(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VMOVUPS          512(R12), Z17
+	VADDPS           1536(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z8
+	VFMADD231PS.BCST 88(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VMOVUPS          576(R12), Z19
+	VADDPS           1600(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z9
+	VFMADD231PS.BCST 92(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VMOVUPS          640(R12), Z21
+	VADDPS           1664(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z10
+	VFMADD231PS.BCST 96(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VMOVUPS          704(R12), Z23
+	VADDPS           1728(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z11
+	VFMADD231PS.BCST 100(R13), Z29, Z11
+	VMULPS.BCST      48(R13), Z28, Z16
+	VMOVUPS          768(R12), Z17
+	VADDPS           1792(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z12
+	VFMADD231PS.BCST 104(R13), Z29, Z12
+	VMULPS.BCST      52(R13), Z28, Z18
+	VMOVUPS          832(R12), Z19
+	VADDPS           1856(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z13
+	VFMADD231PS.BCST 108(R13), Z29, Z13
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000770, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z4, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z5, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z6, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z7, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z8, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z9, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z10, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z11, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z12, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x0000000e
+	CMOVQLT          R10, CX
+	VMOVUPS          Z13, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ8_1T16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ8_1T16(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000010
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS (CX), Z0
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z1
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z2
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z3
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z4
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z5
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z6
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z7
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z8
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z9
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z10
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z11
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z12
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z13
+	ADDQ    SI, CX
+	VMOVUPS (CX), Z14
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000010
+	CMOVQLT R10, CX
+	VMOVUPS (CX), Z15
+	LEAQ    64(R9), R8
+	LEAQ    128(DX), R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1024]
+	LONG $0x4b7bc2c4
+	LONG $0x0400029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   one
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000880, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1024]
+	LONG $0x4b7bc2c4
+	LONG $0x0400029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JZ   two
+
+block:
+	ADDQ $0x00000440, R8
+	ADDQ $0x00000880, R10
+
+	// tileloadd tmm2, [R10 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x00000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 0]
+	LONG $0x4b7bc2c4
+	LONG $0x000000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1024]
+	LONG             $0x4b7bc2c4
+	LONG             $0x0400029c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 64(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 68(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 72(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 76(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 80(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 84(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 88(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 92(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VMOVUPS          512(R12), Z17
+	VADDPS           1536(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z8
+	VFMADD231PS.BCST 96(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VMOVUPS          576(R12), Z19
+	VADDPS           1600(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z9
+	VFMADD231PS.BCST 100(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VMOVUPS          640(R12), Z21
+	VADDPS           1664(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z10
+	VFMADD231PS.BCST 104(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VMOVUPS          704(R12), Z23
+	VADDPS           1728(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z11
+	VFMADD231PS.BCST 108(R13), Z29, Z11
+	VMULPS.BCST      48(R13), Z28, Z16
+	VMOVUPS          768(R12), Z17
+	VADDPS           1792(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z12
+	VFMADD231PS.BCST 112(R13), Z29, Z12
+	VMULPS.BCST      52(R13), Z28, Z18
+	VMOVUPS          832(R12), Z19
+	VADDPS           1856(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z13
+	VFMADD231PS.BCST 116(R13), Z29, Z13
+	VMULPS.BCST      56(R13), Z28, Z20
+	VMOVUPS          896(R12), Z21
+	VADDPS           1920(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z14
+	VFMADD231PS.BCST 120(R13), Z29, Z14
+	VMULPS.BCST      60(R13), Z28, Z22
+	VMOVUPS          960(R12), Z23
+	VADDPS           1984(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z15
+	VFMADD231PS.BCST 124(R13), Z29, Z15
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000880, R13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+	DECQ R11
+	JNZ  block
+
+two:
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 64(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 68(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 72(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 76(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 80(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 84(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 88(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 92(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VMOVUPS          512(R12), Z17
+	VADDPS           1536(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z8
+	VFMADD231PS.BCST 96(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VMOVUPS          576(R12), Z19
+	VADDPS           1600(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z9
+	VFMADD231PS.BCST 100(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VMOVUPS          640(R12), Z21
+	VADDPS           1664(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z10
+	VFMADD231PS.BCST 104(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VMOVUPS          704(R12), Z23
+	VADDPS           1728(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z11
+	VFMADD231PS.BCST 108(R13), Z29, Z11
+	VMULPS.BCST      48(R13), Z28, Z16
+	VMOVUPS          768(R12), Z17
+	VADDPS           1792(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z12
+	VFMADD231PS.BCST 112(R13), Z29, Z12
+	VMULPS.BCST      52(R13), Z28, Z18
+	VMOVUPS          832(R12), Z19
+	VADDPS           1856(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z13
+	VFMADD231PS.BCST 116(R13), Z29, Z13
+	VMULPS.BCST      56(R13), Z28, Z20
+	VMOVUPS          896(R12), Z21
+	VADDPS           1920(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z14
+	VFMADD231PS.BCST 120(R13), Z29, Z14
+	VMULPS.BCST      60(R13), Z28, Z22
+	VMOVUPS          960(R12), Z23
+	VADDPS           1984(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z15
+	VFMADD231PS.BCST 124(R13), Z29, Z15
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000880, R13
+
+one:
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG             $0x4b7ac2c4
+	LONG             $0x0400048c
+	BYTE             $0x00
+	BYTE             $0x00
+	VCVTPH2PS        (R9), Z28
+	VCVTPH2PS        32(R9), Z29
+	VMULPS.BCST      (R13), Z28, Z16
+	VMOVUPS          (R12), Z17
+	VADDPS           1024(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z0
+	VFMADD231PS.BCST 64(R13), Z29, Z0
+	VMULPS.BCST      4(R13), Z28, Z18
+	VMOVUPS          64(R12), Z19
+	VADDPS           1088(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z1
+	VFMADD231PS.BCST 68(R13), Z29, Z1
+	VMULPS.BCST      8(R13), Z28, Z20
+	VMOVUPS          128(R12), Z21
+	VADDPS           1152(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z2
+	VFMADD231PS.BCST 72(R13), Z29, Z2
+	VMULPS.BCST      12(R13), Z28, Z22
+	VMOVUPS          192(R12), Z23
+	VADDPS           1216(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z3
+	VFMADD231PS.BCST 76(R13), Z29, Z3
+	VMULPS.BCST      16(R13), Z28, Z16
+	VMOVUPS          256(R12), Z17
+	VADDPS           1280(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z4
+	VFMADD231PS.BCST 80(R13), Z29, Z4
+	VMULPS.BCST      20(R13), Z28, Z18
+	VMOVUPS          320(R12), Z19
+	VADDPS           1344(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z5
+	VFMADD231PS.BCST 84(R13), Z29, Z5
+	VMULPS.BCST      24(R13), Z28, Z20
+	VMOVUPS          384(R12), Z21
+	VADDPS           1408(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z6
+	VFMADD231PS.BCST 88(R13), Z29, Z6
+	VMULPS.BCST      28(R13), Z28, Z22
+	VMOVUPS          448(R12), Z23
+	VADDPS           1472(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z7
+	VFMADD231PS.BCST 92(R13), Z29, Z7
+	VMULPS.BCST      32(R13), Z28, Z16
+	VMOVUPS          512(R12), Z17
+	VADDPS           1536(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z8
+	VFMADD231PS.BCST 96(R13), Z29, Z8
+	VMULPS.BCST      36(R13), Z28, Z18
+	VMOVUPS          576(R12), Z19
+	VADDPS           1600(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z9
+	VFMADD231PS.BCST 100(R13), Z29, Z9
+	VMULPS.BCST      40(R13), Z28, Z20
+	VMOVUPS          640(R12), Z21
+	VADDPS           1664(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z10
+	VFMADD231PS.BCST 104(R13), Z29, Z10
+	VMULPS.BCST      44(R13), Z28, Z22
+	VMOVUPS          704(R12), Z23
+	VADDPS           1728(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z11
+	VFMADD231PS.BCST 108(R13), Z29, Z11
+	VMULPS.BCST      48(R13), Z28, Z16
+	VMOVUPS          768(R12), Z17
+	VADDPS           1792(R12), Z17, Z17
+	VFMADD231PS      Z17, Z16, Z12
+	VFMADD231PS.BCST 112(R13), Z29, Z12
+	VMULPS.BCST      52(R13), Z28, Z18
+	VMOVUPS          832(R12), Z19
+	VADDPS           1856(R12), Z19, Z19
+	VFMADD231PS      Z19, Z18, Z13
+	VFMADD231PS.BCST 116(R13), Z29, Z13
+	VMULPS.BCST      56(R13), Z28, Z20
+	VMOVUPS          896(R12), Z21
+	VADDPS           1920(R12), Z21, Z21
+	VFMADD231PS      Z21, Z20, Z14
+	VFMADD231PS.BCST 120(R13), Z29, Z14
+	VMULPS.BCST      60(R13), Z28, Z22
+	VMOVUPS          960(R12), Z23
+	VADDPS           1984(R12), Z23, Z23
+	VFMADD231PS      Z23, Z22, Z15
+	VFMADD231PS.BCST 124(R13), Z29, Z15
+	ADDQ             $0x00000440, R9
+	ADDQ             $0x00000880, R13
+	LEAQ             (DI)(BX*1), CX
+	VMOVUPS          Z0, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z1, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z2, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z3, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z4, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z5, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z6, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z7, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z8, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z9, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z10, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z11, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z12, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z13, (CX)
+	ADDQ             SI, CX
+	VMOVUPS          Z14, (CX)
+	ADDQ             SI, CX
+	LEAQ             2048(R12), R10
+	MOVQ             rows+88(FP), R8
+	CMPQ             R8, $0x00000010
+	CMOVQLT          R10, CX
+	VMOVUPS          Z15, (CX)
+	ADDQ             $0x00000040, BX
+	CMPQ             BX, $0x00000080
+	JNE              group
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	ADDQ             SI, DI
+	MOVQ             xs+40(FP), CX
+	ADDQ             CX, DX
+	DECQ             R15
+	JNZ              tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_KT2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaQ4_KT2(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000002
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 64]
+	LONG $0x4b7bc2c4
+	LONG $0x00400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 192]
+	LONG $0x4b7bc2c4
+	LONG $0x00c0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x01400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 448]
+	LONG $0x4b7bc2c4
+	LONG $0x01c0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+	// tileloadd tmm2, [R10 + AX + 576]
+	LONG $0x4b7bc2c4
+	LONG $0x02400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 704]
+	LONG        $0x4b7bc2c4
+	LONG        $0x02c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 832]
+	LONG $0x4b7bc2c4
+	LONG $0x03400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 960]
+	LONG        $0x4b7bc2c4
+	LONG        $0x03c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1088]
+	LONG $0x4b7bc2c4
+	LONG $0x04400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1216]
+	LONG        $0x4b7bc2c4
+	LONG        $0x04c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x05400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1472]
+	LONG        $0x4b7bc2c4
+	LONG        $0x05c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1600]
+	LONG $0x4b7bc2c4
+	LONG $0x06400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1728]
+	LONG        $0x4b7bc2c4
+	LONG        $0x06c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1856]
+	LONG $0x4b7bc2c4
+	LONG $0x07400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1984]
+	LONG        $0x4b7bc2c4
+	LONG        $0x07c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2176]
+	LONG $0x4b7bc2c4
+	LONG $0x08800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2304]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0900029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2432]
+	LONG $0x4b7bc2c4
+	LONG $0x09800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2560]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0a00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xc3
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 8(R13), Z24, Z16
+	VPDPBUSD.BCST 16(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 24(R13), Z24, Z16
+	VPDPBUSD.BCST 32(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 40(R13), Z24, Z16
+	VPDPBUSD.BCST 48(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x00000002
+	CMOVQLT       R10, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 12(R13), Z24, Z17
+	VPDPBUSD.BCST 20(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 28(R13), Z24, Z17
+	VPDPBUSD.BCST 36(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 44(R13), Z24, Z17
+	VPDPBUSD.BCST 52(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x00000840, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_KT4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaQ4_KT4(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000004
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 128]
+	LONG $0x4b7bc2c4
+	LONG $0x00800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x0180029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 640]
+	LONG $0x4b7bc2c4
+	LONG $0x02800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG $0x4b7bc2c4
+	LONG $0x0380029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+	// tileloadd tmm2, [R10 + AX + 1152]
+	LONG $0x4b7bc2c4
+	LONG $0x04800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1408]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0580029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1664]
+	LONG $0x4b7bc2c4
+	LONG $0x06800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1920]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0780029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2176]
+	LONG $0x4b7bc2c4
+	LONG $0x08800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2432]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0980029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2688]
+	LONG $0x4b7bc2c4
+	LONG $0x0a800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2944]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0b80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3200]
+	LONG $0x4b7bc2c4
+	LONG $0x0c800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3456]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0d80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3712]
+	LONG $0x4b7bc2c4
+	LONG $0x0e800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3968]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0f80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4352]
+	LONG $0x4b7bc2c4
+	LONG $0x11000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4608]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1200029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4864]
+	LONG $0x4b7bc2c4
+	LONG $0x13000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5120]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1400029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xc3
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 16(R13), Z24, Z16
+	VPDPBUSD.BCST 32(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 48(R13), Z24, Z16
+	VPDPBUSD.BCST 64(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 80(R13), Z24, Z16
+	VPDPBUSD.BCST 96(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 20(R13), Z24, Z17
+	VPDPBUSD.BCST 36(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 52(R13), Z24, Z17
+	VPDPBUSD.BCST 68(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 84(R13), Z24, Z17
+	VPDPBUSD.BCST 100(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 24(R13), Z24, Z18
+	VPDPBUSD.BCST 40(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 56(R13), Z24, Z18
+	VPDPBUSD.BCST 72(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 88(R13), Z24, Z18
+	VPDPBUSD.BCST 104(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x00000004
+	CMOVQLT       R10, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 28(R13), Z24, Z19
+	VPDPBUSD.BCST 44(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 60(R13), Z24, Z19
+	VPDPBUSD.BCST 76(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 92(R13), Z24, Z19
+	VPDPBUSD.BCST 108(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x00001080, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_KT6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaQ4_KT6(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000006
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 192]
+	LONG $0x4b7bc2c4
+	LONG $0x00c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 576]
+	LONG $0x4b7bc2c4
+	LONG $0x0240029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 960]
+	LONG $0x4b7bc2c4
+	LONG $0x03c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x0540029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+
+	// tileloadd tmm2, [R10 + AX + 1728]
+	LONG $0x4b7bc2c4
+	LONG $0x06c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2112]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0840029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2496]
+	LONG $0x4b7bc2c4
+	LONG $0x09c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2880]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0b40029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3264]
+	LONG $0x4b7bc2c4
+	LONG $0x0cc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3648]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0e40029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4032]
+	LONG $0x4b7bc2c4
+	LONG $0x0fc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4416]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1140029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4800]
+	LONG $0x4b7bc2c4
+	LONG $0x12c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5184]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1440029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 5568]
+	LONG $0x4b7bc2c4
+	LONG $0x15c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5952]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1740029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6528]
+	LONG $0x4b7bc2c4
+	LONG $0x19800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6912]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1b00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 7296]
+	LONG $0x4b7bc2c4
+	LONG $0x1c800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7680]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1e00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xc3
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 24(R13), Z24, Z16
+	VPDPBUSD.BCST 48(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 72(R13), Z24, Z16
+	VPDPBUSD.BCST 96(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 120(R13), Z24, Z16
+	VPDPBUSD.BCST 144(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 28(R13), Z24, Z17
+	VPDPBUSD.BCST 52(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 76(R13), Z24, Z17
+	VPDPBUSD.BCST 100(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 124(R13), Z24, Z17
+	VPDPBUSD.BCST 148(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 32(R13), Z24, Z18
+	VPDPBUSD.BCST 56(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 80(R13), Z24, Z18
+	VPDPBUSD.BCST 104(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 128(R13), Z24, Z18
+	VPDPBUSD.BCST 152(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 36(R13), Z24, Z19
+	VPDPBUSD.BCST 60(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 84(R13), Z24, Z19
+	VPDPBUSD.BCST 108(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 132(R13), Z24, Z19
+	VPDPBUSD.BCST 156(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   16(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z4, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 40(R13), Z24, Z16
+	VPDPBUSD.BCST 64(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 88(R13), Z24, Z16
+	VPDPBUSD.BCST 112(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 136(R13), Z24, Z16
+	VPDPBUSD.BCST 160(R13), Z25, Z16
+	VMULPS.BCST   16(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x00000006
+	CMOVQLT       R10, CX
+	VMULPS.BCST   20(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z5, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 44(R13), Z24, Z17
+	VPDPBUSD.BCST 68(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 92(R13), Z24, Z17
+	VPDPBUSD.BCST 116(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 140(R13), Z24, Z17
+	VPDPBUSD.BCST 164(R13), Z25, Z17
+	VMULPS.BCST   20(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x000018c0, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_KT8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaQ4_KT8(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000008
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 256]
+	LONG $0x4b7bc2c4
+	LONG $0x01000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG $0x4b7bc2c4
+	LONG $0x0300029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1280]
+	LONG $0x4b7bc2c4
+	LONG $0x05000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1792]
+	LONG $0x4b7bc2c4
+	LONG $0x0700029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+	// tileloadd tmm2, [R10 + AX + 2304]
+	LONG $0x4b7bc2c4
+	LONG $0x09000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2816]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0b00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3328]
+	LONG $0x4b7bc2c4
+	LONG $0x0d000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3840]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0f00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4352]
+	LONG $0x4b7bc2c4
+	LONG $0x11000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4864]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1300029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 5376]
+	LONG $0x4b7bc2c4
+	LONG $0x15000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5888]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1700029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6400]
+	LONG $0x4b7bc2c4
+	LONG $0x19000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6912]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1b00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 7424]
+	LONG $0x4b7bc2c4
+	LONG $0x1d000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7936]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1f00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 8704]
+	LONG $0x4b7bc2c4
+	LONG $0x22000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 9216]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2400029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 9728]
+	LONG $0x4b7bc2c4
+	LONG $0x26000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 10240]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2800029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xc3
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 32(R13), Z24, Z16
+	VPDPBUSD.BCST 64(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 96(R13), Z24, Z16
+	VPDPBUSD.BCST 128(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 160(R13), Z24, Z16
+	VPDPBUSD.BCST 192(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 36(R13), Z24, Z17
+	VPDPBUSD.BCST 68(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 100(R13), Z24, Z17
+	VPDPBUSD.BCST 132(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 164(R13), Z24, Z17
+	VPDPBUSD.BCST 196(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 40(R13), Z24, Z18
+	VPDPBUSD.BCST 72(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 104(R13), Z24, Z18
+	VPDPBUSD.BCST 136(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 168(R13), Z24, Z18
+	VPDPBUSD.BCST 200(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 44(R13), Z24, Z19
+	VPDPBUSD.BCST 76(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 108(R13), Z24, Z19
+	VPDPBUSD.BCST 140(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 172(R13), Z24, Z19
+	VPDPBUSD.BCST 204(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   16(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z4, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 48(R13), Z24, Z16
+	VPDPBUSD.BCST 80(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 112(R13), Z24, Z16
+	VPDPBUSD.BCST 144(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 176(R13), Z24, Z16
+	VPDPBUSD.BCST 208(R13), Z25, Z16
+	VMULPS.BCST   16(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   20(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z5, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 52(R13), Z24, Z17
+	VPDPBUSD.BCST 84(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 116(R13), Z24, Z17
+	VPDPBUSD.BCST 148(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 180(R13), Z24, Z17
+	VPDPBUSD.BCST 212(R13), Z25, Z17
+	VMULPS.BCST   20(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   24(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z6, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 56(R13), Z24, Z18
+	VPDPBUSD.BCST 88(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 120(R13), Z24, Z18
+	VPDPBUSD.BCST 152(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 184(R13), Z24, Z18
+	VPDPBUSD.BCST 216(R13), Z25, Z18
+	VMULPS.BCST   24(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x00000008
+	CMOVQLT       R10, CX
+	VMULPS.BCST   28(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z7, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 60(R13), Z24, Z19
+	VPDPBUSD.BCST 92(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 124(R13), Z24, Z19
+	VPDPBUSD.BCST 156(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 188(R13), Z24, Z19
+	VPDPBUSD.BCST 220(R13), Z25, Z19
+	VMULPS.BCST   28(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x00002100, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_KT10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaQ4_KT10(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000a
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x01400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 960]
+	LONG $0x4b7bc2c4
+	LONG $0x03c0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1600]
+	LONG $0x4b7bc2c4
+	LONG $0x06400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2240]
+	LONG $0x4b7bc2c4
+	LONG $0x08c0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+
+	// tileloadd tmm2, [R10 + AX + 2880]
+	LONG $0x4b7bc2c4
+	LONG $0x0b400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3520]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0dc0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4160]
+	LONG $0x4b7bc2c4
+	LONG $0x10400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4800]
+	LONG        $0x4b7bc2c4
+	LONG        $0x12c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x15400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6080]
+	LONG        $0x4b7bc2c4
+	LONG        $0x17c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6720]
+	LONG $0x4b7bc2c4
+	LONG $0x1a400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7360]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1cc0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 8000]
+	LONG $0x4b7bc2c4
+	LONG $0x1f400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 8640]
+	LONG        $0x4b7bc2c4
+	LONG        $0x21c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 9280]
+	LONG $0x4b7bc2c4
+	LONG $0x24400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 9920]
+	LONG        $0x4b7bc2c4
+	LONG        $0x26c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 10880]
+	LONG $0x4b7bc2c4
+	LONG $0x2a800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 11520]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2d00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 12160]
+	LONG $0x4b7bc2c4
+	LONG $0x2f800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 12800]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3200029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xc3
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 40(R13), Z24, Z16
+	VPDPBUSD.BCST 80(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 120(R13), Z24, Z16
+	VPDPBUSD.BCST 160(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 200(R13), Z24, Z16
+	VPDPBUSD.BCST 240(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 44(R13), Z24, Z17
+	VPDPBUSD.BCST 84(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 124(R13), Z24, Z17
+	VPDPBUSD.BCST 164(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 204(R13), Z24, Z17
+	VPDPBUSD.BCST 244(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 48(R13), Z24, Z18
+	VPDPBUSD.BCST 88(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 128(R13), Z24, Z18
+	VPDPBUSD.BCST 168(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 208(R13), Z24, Z18
+	VPDPBUSD.BCST 248(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 52(R13), Z24, Z19
+	VPDPBUSD.BCST 92(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 132(R13), Z24, Z19
+	VPDPBUSD.BCST 172(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 212(R13), Z24, Z19
+	VPDPBUSD.BCST 252(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   16(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z4, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 56(R13), Z24, Z16
+	VPDPBUSD.BCST 96(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 136(R13), Z24, Z16
+	VPDPBUSD.BCST 176(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 216(R13), Z24, Z16
+	VPDPBUSD.BCST 256(R13), Z25, Z16
+	VMULPS.BCST   16(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   20(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z5, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 60(R13), Z24, Z17
+	VPDPBUSD.BCST 100(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 140(R13), Z24, Z17
+	VPDPBUSD.BCST 180(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 220(R13), Z24, Z17
+	VPDPBUSD.BCST 260(R13), Z25, Z17
+	VMULPS.BCST   20(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   24(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z6, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 64(R13), Z24, Z18
+	VPDPBUSD.BCST 104(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 144(R13), Z24, Z18
+	VPDPBUSD.BCST 184(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 224(R13), Z24, Z18
+	VPDPBUSD.BCST 264(R13), Z25, Z18
+	VMULPS.BCST   24(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   28(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z7, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 68(R13), Z24, Z19
+	VPDPBUSD.BCST 108(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 148(R13), Z24, Z19
+	VPDPBUSD.BCST 188(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 228(R13), Z24, Z19
+	VPDPBUSD.BCST 268(R13), Z25, Z19
+	VMULPS.BCST   28(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   32(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z8, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 72(R13), Z24, Z16
+	VPDPBUSD.BCST 112(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 152(R13), Z24, Z16
+	VPDPBUSD.BCST 192(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 232(R13), Z24, Z16
+	VPDPBUSD.BCST 272(R13), Z25, Z16
+	VMULPS.BCST   32(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x0000000a
+	CMOVQLT       R10, CX
+	VMULPS.BCST   36(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z9, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 76(R13), Z24, Z17
+	VPDPBUSD.BCST 116(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 156(R13), Z24, Z17
+	VPDPBUSD.BCST 196(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 236(R13), Z24, Z17
+	VPDPBUSD.BCST 276(R13), Z25, Z17
+	VMULPS.BCST   36(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x00002940, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_KT12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaQ4_KT12(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000c
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x01800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1152]
+	LONG $0x4b7bc2c4
+	LONG $0x0480029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1920]
+	LONG $0x4b7bc2c4
+	LONG $0x07800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2688]
+	LONG $0x4b7bc2c4
+	LONG $0x0a80029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+
+	// tileloadd tmm2, [R10 + AX + 3456]
+	LONG $0x4b7bc2c4
+	LONG $0x0d800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4224]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1080029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4992]
+	LONG $0x4b7bc2c4
+	LONG $0x13800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5760]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1680029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6528]
+	LONG $0x4b7bc2c4
+	LONG $0x19800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7296]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1c80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 8064]
+	LONG $0x4b7bc2c4
+	LONG $0x1f800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 8832]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2280029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 9600]
+	LONG $0x4b7bc2c4
+	LONG $0x25800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 10368]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2880029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 11136]
+	LONG $0x4b7bc2c4
+	LONG $0x2b800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 11904]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2e80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 13056]
+	LONG $0x4b7bc2c4
+	LONG $0x33000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 13824]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 14592]
+	LONG $0x4b7bc2c4
+	LONG $0x39000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 15360]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3c00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xc3
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 48(R13), Z24, Z16
+	VPDPBUSD.BCST 96(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 144(R13), Z24, Z16
+	VPDPBUSD.BCST 192(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 240(R13), Z24, Z16
+	VPDPBUSD.BCST 288(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 52(R13), Z24, Z17
+	VPDPBUSD.BCST 100(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 148(R13), Z24, Z17
+	VPDPBUSD.BCST 196(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 244(R13), Z24, Z17
+	VPDPBUSD.BCST 292(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 56(R13), Z24, Z18
+	VPDPBUSD.BCST 104(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 152(R13), Z24, Z18
+	VPDPBUSD.BCST 200(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 248(R13), Z24, Z18
+	VPDPBUSD.BCST 296(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 60(R13), Z24, Z19
+	VPDPBUSD.BCST 108(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 156(R13), Z24, Z19
+	VPDPBUSD.BCST 204(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 252(R13), Z24, Z19
+	VPDPBUSD.BCST 300(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   16(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z4, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 64(R13), Z24, Z16
+	VPDPBUSD.BCST 112(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 160(R13), Z24, Z16
+	VPDPBUSD.BCST 208(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 256(R13), Z24, Z16
+	VPDPBUSD.BCST 304(R13), Z25, Z16
+	VMULPS.BCST   16(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   20(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z5, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 68(R13), Z24, Z17
+	VPDPBUSD.BCST 116(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 164(R13), Z24, Z17
+	VPDPBUSD.BCST 212(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 260(R13), Z24, Z17
+	VPDPBUSD.BCST 308(R13), Z25, Z17
+	VMULPS.BCST   20(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   24(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z6, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 72(R13), Z24, Z18
+	VPDPBUSD.BCST 120(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 168(R13), Z24, Z18
+	VPDPBUSD.BCST 216(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 264(R13), Z24, Z18
+	VPDPBUSD.BCST 312(R13), Z25, Z18
+	VMULPS.BCST   24(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   28(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z7, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 76(R13), Z24, Z19
+	VPDPBUSD.BCST 124(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 172(R13), Z24, Z19
+	VPDPBUSD.BCST 220(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 268(R13), Z24, Z19
+	VPDPBUSD.BCST 316(R13), Z25, Z19
+	VMULPS.BCST   28(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   32(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z8, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 80(R13), Z24, Z16
+	VPDPBUSD.BCST 128(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 176(R13), Z24, Z16
+	VPDPBUSD.BCST 224(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 272(R13), Z24, Z16
+	VPDPBUSD.BCST 320(R13), Z25, Z16
+	VMULPS.BCST   32(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   36(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z9, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 84(R13), Z24, Z17
+	VPDPBUSD.BCST 132(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 180(R13), Z24, Z17
+	VPDPBUSD.BCST 228(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 276(R13), Z24, Z17
+	VPDPBUSD.BCST 324(R13), Z25, Z17
+	VMULPS.BCST   36(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   40(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z10, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 88(R13), Z24, Z18
+	VPDPBUSD.BCST 136(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 184(R13), Z24, Z18
+	VPDPBUSD.BCST 232(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 280(R13), Z24, Z18
+	VPDPBUSD.BCST 328(R13), Z25, Z18
+	VMULPS.BCST   40(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x0000000c
+	CMOVQLT       R10, CX
+	VMULPS.BCST   44(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z11, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 92(R13), Z24, Z19
+	VPDPBUSD.BCST 140(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 188(R13), Z24, Z19
+	VPDPBUSD.BCST 236(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 284(R13), Z24, Z19
+	VPDPBUSD.BCST 332(R13), Z25, Z19
+	VMULPS.BCST   44(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x00003180, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_KT14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaQ4_KT14(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000e
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 448]
+	LONG $0x4b7bc2c4
+	LONG $0x01c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x0540029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2240]
+	LONG $0x4b7bc2c4
+	LONG $0x08c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3136]
+	LONG $0x4b7bc2c4
+	LONG $0x0c40029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+
+	// tileloadd tmm2, [R10 + AX + 4032]
+	LONG $0x4b7bc2c4
+	LONG $0x0fc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4928]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1340029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 5824]
+	LONG $0x4b7bc2c4
+	LONG $0x16c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6720]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1a40029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 7616]
+	LONG $0x4b7bc2c4
+	LONG $0x1dc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 8512]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2140029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 9408]
+	LONG $0x4b7bc2c4
+	LONG $0x24c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 10304]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2840029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 11200]
+	LONG $0x4b7bc2c4
+	LONG $0x2bc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 12096]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2f40029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 12992]
+	LONG $0x4b7bc2c4
+	LONG $0x32c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 13888]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3640029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 15232]
+	LONG $0x4b7bc2c4
+	LONG $0x3b800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 16128]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3f00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 17024]
+	LONG $0x4b7bc2c4
+	LONG $0x42800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 17920]
+	LONG        $0x4b7bc2c4
+	LONG        $0x4600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xc3
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 56(R13), Z24, Z16
+	VPDPBUSD.BCST 112(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 168(R13), Z24, Z16
+	VPDPBUSD.BCST 224(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 280(R13), Z24, Z16
+	VPDPBUSD.BCST 336(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 60(R13), Z24, Z17
+	VPDPBUSD.BCST 116(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 172(R13), Z24, Z17
+	VPDPBUSD.BCST 228(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 284(R13), Z24, Z17
+	VPDPBUSD.BCST 340(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 64(R13), Z24, Z18
+	VPDPBUSD.BCST 120(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 176(R13), Z24, Z18
+	VPDPBUSD.BCST 232(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 288(R13), Z24, Z18
+	VPDPBUSD.BCST 344(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 68(R13), Z24, Z19
+	VPDPBUSD.BCST 124(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 180(R13), Z24, Z19
+	VPDPBUSD.BCST 236(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 292(R13), Z24, Z19
+	VPDPBUSD.BCST 348(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   16(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z4, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 72(R13), Z24, Z16
+	VPDPBUSD.BCST 128(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 184(R13), Z24, Z16
+	VPDPBUSD.BCST 240(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 296(R13), Z24, Z16
+	VPDPBUSD.BCST 352(R13), Z25, Z16
+	VMULPS.BCST   16(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   20(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z5, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 76(R13), Z24, Z17
+	VPDPBUSD.BCST 132(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 188(R13), Z24, Z17
+	VPDPBUSD.BCST 244(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 300(R13), Z24, Z17
+	VPDPBUSD.BCST 356(R13), Z25, Z17
+	VMULPS.BCST   20(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   24(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z6, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 80(R13), Z24, Z18
+	VPDPBUSD.BCST 136(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 192(R13), Z24, Z18
+	VPDPBUSD.BCST 248(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 304(R13), Z24, Z18
+	VPDPBUSD.BCST 360(R13), Z25, Z18
+	VMULPS.BCST   24(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   28(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z7, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 84(R13), Z24, Z19
+	VPDPBUSD.BCST 140(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 196(R13), Z24, Z19
+	VPDPBUSD.BCST 252(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 308(R13), Z24, Z19
+	VPDPBUSD.BCST 364(R13), Z25, Z19
+	VMULPS.BCST   28(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   32(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z8, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 88(R13), Z24, Z16
+	VPDPBUSD.BCST 144(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 200(R13), Z24, Z16
+	VPDPBUSD.BCST 256(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 312(R13), Z24, Z16
+	VPDPBUSD.BCST 368(R13), Z25, Z16
+	VMULPS.BCST   32(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   36(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z9, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 92(R13), Z24, Z17
+	VPDPBUSD.BCST 148(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 204(R13), Z24, Z17
+	VPDPBUSD.BCST 260(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 316(R13), Z24, Z17
+	VPDPBUSD.BCST 372(R13), Z25, Z17
+	VMULPS.BCST   36(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   40(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z10, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 96(R13), Z24, Z18
+	VPDPBUSD.BCST 152(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 208(R13), Z24, Z18
+	VPDPBUSD.BCST 264(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 320(R13), Z24, Z18
+	VPDPBUSD.BCST 376(R13), Z25, Z18
+	VMULPS.BCST   40(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   44(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z11, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 100(R13), Z24, Z19
+	VPDPBUSD.BCST 156(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 212(R13), Z24, Z19
+	VPDPBUSD.BCST 268(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 324(R13), Z24, Z19
+	VPDPBUSD.BCST 380(R13), Z25, Z19
+	VMULPS.BCST   44(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   48(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z12, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 104(R13), Z24, Z16
+	VPDPBUSD.BCST 160(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 216(R13), Z24, Z16
+	VPDPBUSD.BCST 272(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 328(R13), Z24, Z16
+	VPDPBUSD.BCST 384(R13), Z25, Z16
+	VMULPS.BCST   48(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x0000000e
+	CMOVQLT       R10, CX
+	VMULPS.BCST   52(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z13, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 108(R13), Z24, Z17
+	VPDPBUSD.BCST 164(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 220(R13), Z24, Z17
+	VPDPBUSD.BCST 276(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 332(R13), Z24, Z17
+	VPDPBUSD.BCST 388(R13), Z25, Z17
+	VMULPS.BCST   52(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x000039c0, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ4_KT16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaQ4_KT16(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000010
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 512]
+	LONG $0x4b7bc2c4
+	LONG $0x02000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1536]
+	LONG $0x4b7bc2c4
+	LONG $0x0600029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2560]
+	LONG $0x4b7bc2c4
+	LONG $0x0a000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3584]
+	LONG $0x4b7bc2c4
+	LONG $0x0e00029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+
+	// tileloadd tmm2, [R10 + AX + 4608]
+	LONG $0x4b7bc2c4
+	LONG $0x12000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5632]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6656]
+	LONG $0x4b7bc2c4
+	LONG $0x1a000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7680]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1e00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 8704]
+	LONG $0x4b7bc2c4
+	LONG $0x22000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 9728]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 10752]
+	LONG $0x4b7bc2c4
+	LONG $0x2a000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 11776]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2e00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 12800]
+	LONG $0x4b7bc2c4
+	LONG $0x32000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 13824]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 14848]
+	LONG $0x4b7bc2c4
+	LONG $0x3a000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 15872]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3e00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 17408]
+	LONG $0x4b7bc2c4
+	LONG $0x44000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 18432]
+	LONG        $0x4b7bc2c4
+	LONG        $0x4800029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 19456]
+	LONG $0x4b7bc2c4
+	LONG $0x4c000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 20480]
+	LONG        $0x4b7bc2c4
+	LONG        $0x5000029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xc3
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 64(R13), Z24, Z16
+	VPDPBUSD.BCST 128(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 192(R13), Z24, Z16
+	VPDPBUSD.BCST 256(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 320(R13), Z24, Z16
+	VPDPBUSD.BCST 384(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 68(R13), Z24, Z17
+	VPDPBUSD.BCST 132(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 196(R13), Z24, Z17
+	VPDPBUSD.BCST 260(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 324(R13), Z24, Z17
+	VPDPBUSD.BCST 388(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 72(R13), Z24, Z18
+	VPDPBUSD.BCST 136(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 200(R13), Z24, Z18
+	VPDPBUSD.BCST 264(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 328(R13), Z24, Z18
+	VPDPBUSD.BCST 392(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 76(R13), Z24, Z19
+	VPDPBUSD.BCST 140(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 204(R13), Z24, Z19
+	VPDPBUSD.BCST 268(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 332(R13), Z24, Z19
+	VPDPBUSD.BCST 396(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   16(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z4, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 80(R13), Z24, Z16
+	VPDPBUSD.BCST 144(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 208(R13), Z24, Z16
+	VPDPBUSD.BCST 272(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 336(R13), Z24, Z16
+	VPDPBUSD.BCST 400(R13), Z25, Z16
+	VMULPS.BCST   16(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   20(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z5, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 84(R13), Z24, Z17
+	VPDPBUSD.BCST 148(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 212(R13), Z24, Z17
+	VPDPBUSD.BCST 276(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 340(R13), Z24, Z17
+	VPDPBUSD.BCST 404(R13), Z25, Z17
+	VMULPS.BCST   20(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   24(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z6, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 88(R13), Z24, Z18
+	VPDPBUSD.BCST 152(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 216(R13), Z24, Z18
+	VPDPBUSD.BCST 280(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 344(R13), Z24, Z18
+	VPDPBUSD.BCST 408(R13), Z25, Z18
+	VMULPS.BCST   24(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   28(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z7, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 92(R13), Z24, Z19
+	VPDPBUSD.BCST 156(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 220(R13), Z24, Z19
+	VPDPBUSD.BCST 284(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 348(R13), Z24, Z19
+	VPDPBUSD.BCST 412(R13), Z25, Z19
+	VMULPS.BCST   28(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   32(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z8, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 96(R13), Z24, Z16
+	VPDPBUSD.BCST 160(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 224(R13), Z24, Z16
+	VPDPBUSD.BCST 288(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 352(R13), Z24, Z16
+	VPDPBUSD.BCST 416(R13), Z25, Z16
+	VMULPS.BCST   32(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   36(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z9, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 100(R13), Z24, Z17
+	VPDPBUSD.BCST 164(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 228(R13), Z24, Z17
+	VPDPBUSD.BCST 292(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 356(R13), Z24, Z17
+	VPDPBUSD.BCST 420(R13), Z25, Z17
+	VMULPS.BCST   36(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   40(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z10, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 104(R13), Z24, Z18
+	VPDPBUSD.BCST 168(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 232(R13), Z24, Z18
+	VPDPBUSD.BCST 296(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 360(R13), Z24, Z18
+	VPDPBUSD.BCST 424(R13), Z25, Z18
+	VMULPS.BCST   40(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   44(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z11, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 108(R13), Z24, Z19
+	VPDPBUSD.BCST 172(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 236(R13), Z24, Z19
+	VPDPBUSD.BCST 300(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 364(R13), Z24, Z19
+	VPDPBUSD.BCST 428(R13), Z25, Z19
+	VMULPS.BCST   44(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   48(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z12, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 112(R13), Z24, Z16
+	VPDPBUSD.BCST 176(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 240(R13), Z24, Z16
+	VPDPBUSD.BCST 304(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 368(R13), Z24, Z16
+	VPDPBUSD.BCST 432(R13), Z25, Z16
+	VMULPS.BCST   48(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   52(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z13, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 116(R13), Z24, Z17
+	VPDPBUSD.BCST 180(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 244(R13), Z24, Z17
+	VPDPBUSD.BCST 308(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 372(R13), Z24, Z17
+	VPDPBUSD.BCST 436(R13), Z25, Z17
+	VMULPS.BCST   52(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   56(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z14, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 120(R13), Z24, Z18
+	VPDPBUSD.BCST 184(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 248(R13), Z24, Z18
+	VPDPBUSD.BCST 312(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 376(R13), Z24, Z18
+	VPDPBUSD.BCST 440(R13), Z25, Z18
+	VMULPS.BCST   56(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x00000010
+	CMOVQLT       R10, CX
+	VMULPS.BCST   60(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z15, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 124(R13), Z24, Z19
+	VPDPBUSD.BCST 188(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 252(R13), Z24, Z19
+	VPDPBUSD.BCST 316(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 380(R13), Z24, Z19
+	VPDPBUSD.BCST 444(R13), Z25, Z19
+	VMULPS.BCST   60(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x00004200, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaK32T2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaK32T2(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000002
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 64]
+	LONG $0x4b7bc2c4
+	LONG $0x00400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 192]
+	LONG $0x4b7bc2c4
+	LONG $0x00c0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x01400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 448]
+	LONG $0x4b7bc2c4
+	LONG $0x01c0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+	// tileloadd tmm2, [R10 + AX + 576]
+	LONG $0x4b7bc2c4
+	LONG $0x02400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 704]
+	LONG        $0x4b7bc2c4
+	LONG        $0x02c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 832]
+	LONG $0x4b7bc2c4
+	LONG $0x03400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 960]
+	LONG        $0x4b7bc2c4
+	LONG        $0x03c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 1088]
+	LONG $0x4b7bc2c4
+	LONG $0x04400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1216]
+	LONG        $0x4b7bc2c4
+	LONG        $0x04c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x05400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1472]
+	LONG        $0x4b7bc2c4
+	LONG        $0x05c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 1600]
+	LONG $0x4b7bc2c4
+	LONG $0x06400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1728]
+	LONG        $0x4b7bc2c4
+	LONG        $0x06c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 1856]
+	LONG $0x4b7bc2c4
+	LONG $0x07400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1984]
+	LONG        $0x4b7bc2c4
+	LONG        $0x07c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 2176]
+	LONG $0x4b7bc2c4
+	LONG $0x08800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2304]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0900029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 2432]
+	LONG $0x4b7bc2c4
+	LONG $0x09800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2560]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0a00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xcb
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 8(R13), Z24, Z16
+	VPDPBUSD.BCST 16(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 24(R13), Z24, Z16
+	VPDPBUSD.BCST 32(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 40(R13), Z24, Z16
+	VPDPBUSD.BCST 48(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x00000002
+	CMOVQLT       R10, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 12(R13), Z24, Z17
+	VPDPBUSD.BCST 20(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 28(R13), Z24, Z17
+	VPDPBUSD.BCST 36(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 44(R13), Z24, Z17
+	VPDPBUSD.BCST 52(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x00000840, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaK32T4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaK32T4(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000004
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 128]
+	LONG $0x4b7bc2c4
+	LONG $0x00800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x0180029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 640]
+	LONG $0x4b7bc2c4
+	LONG $0x02800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG $0x4b7bc2c4
+	LONG $0x0380029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+	// tileloadd tmm2, [R10 + AX + 1152]
+	LONG $0x4b7bc2c4
+	LONG $0x04800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1408]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0580029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 1664]
+	LONG $0x4b7bc2c4
+	LONG $0x06800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1920]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0780029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 2176]
+	LONG $0x4b7bc2c4
+	LONG $0x08800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2432]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0980029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 2688]
+	LONG $0x4b7bc2c4
+	LONG $0x0a800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2944]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0b80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 3200]
+	LONG $0x4b7bc2c4
+	LONG $0x0c800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3456]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0d80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 3712]
+	LONG $0x4b7bc2c4
+	LONG $0x0e800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3968]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0f80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 4352]
+	LONG $0x4b7bc2c4
+	LONG $0x11000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4608]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1200029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 4864]
+	LONG $0x4b7bc2c4
+	LONG $0x13000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5120]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1400029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xcb
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 16(R13), Z24, Z16
+	VPDPBUSD.BCST 32(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 48(R13), Z24, Z16
+	VPDPBUSD.BCST 64(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 80(R13), Z24, Z16
+	VPDPBUSD.BCST 96(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 20(R13), Z24, Z17
+	VPDPBUSD.BCST 36(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 52(R13), Z24, Z17
+	VPDPBUSD.BCST 68(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 84(R13), Z24, Z17
+	VPDPBUSD.BCST 100(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 24(R13), Z24, Z18
+	VPDPBUSD.BCST 40(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 56(R13), Z24, Z18
+	VPDPBUSD.BCST 72(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 88(R13), Z24, Z18
+	VPDPBUSD.BCST 104(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x00000004
+	CMOVQLT       R10, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 28(R13), Z24, Z19
+	VPDPBUSD.BCST 44(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 60(R13), Z24, Z19
+	VPDPBUSD.BCST 76(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 92(R13), Z24, Z19
+	VPDPBUSD.BCST 108(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x00001080, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaK32T6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaK32T6(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000006
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 192]
+	LONG $0x4b7bc2c4
+	LONG $0x00c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 576]
+	LONG $0x4b7bc2c4
+	LONG $0x0240029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 960]
+	LONG $0x4b7bc2c4
+	LONG $0x03c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x0540029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+
+	// tileloadd tmm2, [R10 + AX + 1728]
+	LONG $0x4b7bc2c4
+	LONG $0x06c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2112]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0840029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 2496]
+	LONG $0x4b7bc2c4
+	LONG $0x09c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2880]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0b40029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 3264]
+	LONG $0x4b7bc2c4
+	LONG $0x0cc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3648]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0e40029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 4032]
+	LONG $0x4b7bc2c4
+	LONG $0x0fc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4416]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1140029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 4800]
+	LONG $0x4b7bc2c4
+	LONG $0x12c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5184]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1440029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 5568]
+	LONG $0x4b7bc2c4
+	LONG $0x15c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5952]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1740029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 6528]
+	LONG $0x4b7bc2c4
+	LONG $0x19800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6912]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1b00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 7296]
+	LONG $0x4b7bc2c4
+	LONG $0x1c800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7680]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1e00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xcb
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 24(R13), Z24, Z16
+	VPDPBUSD.BCST 48(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 72(R13), Z24, Z16
+	VPDPBUSD.BCST 96(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 120(R13), Z24, Z16
+	VPDPBUSD.BCST 144(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 28(R13), Z24, Z17
+	VPDPBUSD.BCST 52(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 76(R13), Z24, Z17
+	VPDPBUSD.BCST 100(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 124(R13), Z24, Z17
+	VPDPBUSD.BCST 148(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 32(R13), Z24, Z18
+	VPDPBUSD.BCST 56(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 80(R13), Z24, Z18
+	VPDPBUSD.BCST 104(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 128(R13), Z24, Z18
+	VPDPBUSD.BCST 152(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 36(R13), Z24, Z19
+	VPDPBUSD.BCST 60(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 84(R13), Z24, Z19
+	VPDPBUSD.BCST 108(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 132(R13), Z24, Z19
+	VPDPBUSD.BCST 156(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   16(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z4, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 40(R13), Z24, Z16
+	VPDPBUSD.BCST 64(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 88(R13), Z24, Z16
+	VPDPBUSD.BCST 112(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 136(R13), Z24, Z16
+	VPDPBUSD.BCST 160(R13), Z25, Z16
+	VMULPS.BCST   16(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x00000006
+	CMOVQLT       R10, CX
+	VMULPS.BCST   20(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z5, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 44(R13), Z24, Z17
+	VPDPBUSD.BCST 68(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 92(R13), Z24, Z17
+	VPDPBUSD.BCST 116(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 140(R13), Z24, Z17
+	VPDPBUSD.BCST 164(R13), Z25, Z17
+	VMULPS.BCST   20(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x000018c0, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaK32T8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaK32T8(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000008
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 256]
+	LONG $0x4b7bc2c4
+	LONG $0x01000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG $0x4b7bc2c4
+	LONG $0x0300029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 1280]
+	LONG $0x4b7bc2c4
+	LONG $0x05000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1792]
+	LONG $0x4b7bc2c4
+	LONG $0x0700029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+	// tileloadd tmm2, [R10 + AX + 2304]
+	LONG $0x4b7bc2c4
+	LONG $0x09000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2816]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0b00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 3328]
+	LONG $0x4b7bc2c4
+	LONG $0x0d000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3840]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0f00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 4352]
+	LONG $0x4b7bc2c4
+	LONG $0x11000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4864]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1300029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 5376]
+	LONG $0x4b7bc2c4
+	LONG $0x15000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5888]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1700029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 6400]
+	LONG $0x4b7bc2c4
+	LONG $0x19000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6912]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1b00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 7424]
+	LONG $0x4b7bc2c4
+	LONG $0x1d000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7936]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1f00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 8704]
+	LONG $0x4b7bc2c4
+	LONG $0x22000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 9216]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2400029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 9728]
+	LONG $0x4b7bc2c4
+	LONG $0x26000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 10240]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2800029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xcb
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 32(R13), Z24, Z16
+	VPDPBUSD.BCST 64(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 96(R13), Z24, Z16
+	VPDPBUSD.BCST 128(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 160(R13), Z24, Z16
+	VPDPBUSD.BCST 192(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 36(R13), Z24, Z17
+	VPDPBUSD.BCST 68(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 100(R13), Z24, Z17
+	VPDPBUSD.BCST 132(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 164(R13), Z24, Z17
+	VPDPBUSD.BCST 196(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 40(R13), Z24, Z18
+	VPDPBUSD.BCST 72(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 104(R13), Z24, Z18
+	VPDPBUSD.BCST 136(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 168(R13), Z24, Z18
+	VPDPBUSD.BCST 200(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 44(R13), Z24, Z19
+	VPDPBUSD.BCST 76(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 108(R13), Z24, Z19
+	VPDPBUSD.BCST 140(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 172(R13), Z24, Z19
+	VPDPBUSD.BCST 204(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   16(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z4, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 48(R13), Z24, Z16
+	VPDPBUSD.BCST 80(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 112(R13), Z24, Z16
+	VPDPBUSD.BCST 144(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 176(R13), Z24, Z16
+	VPDPBUSD.BCST 208(R13), Z25, Z16
+	VMULPS.BCST   16(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   20(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z5, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 52(R13), Z24, Z17
+	VPDPBUSD.BCST 84(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 116(R13), Z24, Z17
+	VPDPBUSD.BCST 148(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 180(R13), Z24, Z17
+	VPDPBUSD.BCST 212(R13), Z25, Z17
+	VMULPS.BCST   20(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   24(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z6, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 56(R13), Z24, Z18
+	VPDPBUSD.BCST 88(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 120(R13), Z24, Z18
+	VPDPBUSD.BCST 152(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 184(R13), Z24, Z18
+	VPDPBUSD.BCST 216(R13), Z25, Z18
+	VMULPS.BCST   24(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x00000008
+	CMOVQLT       R10, CX
+	VMULPS.BCST   28(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z7, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 60(R13), Z24, Z19
+	VPDPBUSD.BCST 92(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 124(R13), Z24, Z19
+	VPDPBUSD.BCST 156(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 188(R13), Z24, Z19
+	VPDPBUSD.BCST 220(R13), Z25, Z19
+	VMULPS.BCST   28(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x00002100, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaK32T10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaK32T10(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000a
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x01400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 960]
+	LONG $0x4b7bc2c4
+	LONG $0x03c0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 1600]
+	LONG $0x4b7bc2c4
+	LONG $0x06400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2240]
+	LONG $0x4b7bc2c4
+	LONG $0x08c0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+
+	// tileloadd tmm2, [R10 + AX + 2880]
+	LONG $0x4b7bc2c4
+	LONG $0x0b400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3520]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0dc0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 4160]
+	LONG $0x4b7bc2c4
+	LONG $0x10400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4800]
+	LONG        $0x4b7bc2c4
+	LONG        $0x12c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x15400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6080]
+	LONG        $0x4b7bc2c4
+	LONG        $0x17c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 6720]
+	LONG $0x4b7bc2c4
+	LONG $0x1a400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7360]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1cc0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 8000]
+	LONG $0x4b7bc2c4
+	LONG $0x1f400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 8640]
+	LONG        $0x4b7bc2c4
+	LONG        $0x21c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 9280]
+	LONG $0x4b7bc2c4
+	LONG $0x24400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 9920]
+	LONG        $0x4b7bc2c4
+	LONG        $0x26c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 10880]
+	LONG $0x4b7bc2c4
+	LONG $0x2a800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 11520]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2d00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 12160]
+	LONG $0x4b7bc2c4
+	LONG $0x2f800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 12800]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3200029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xcb
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 40(R13), Z24, Z16
+	VPDPBUSD.BCST 80(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 120(R13), Z24, Z16
+	VPDPBUSD.BCST 160(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 200(R13), Z24, Z16
+	VPDPBUSD.BCST 240(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 44(R13), Z24, Z17
+	VPDPBUSD.BCST 84(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 124(R13), Z24, Z17
+	VPDPBUSD.BCST 164(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 204(R13), Z24, Z17
+	VPDPBUSD.BCST 244(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 48(R13), Z24, Z18
+	VPDPBUSD.BCST 88(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 128(R13), Z24, Z18
+	VPDPBUSD.BCST 168(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 208(R13), Z24, Z18
+	VPDPBUSD.BCST 248(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 52(R13), Z24, Z19
+	VPDPBUSD.BCST 92(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 132(R13), Z24, Z19
+	VPDPBUSD.BCST 172(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 212(R13), Z24, Z19
+	VPDPBUSD.BCST 252(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   16(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z4, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 56(R13), Z24, Z16
+	VPDPBUSD.BCST 96(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 136(R13), Z24, Z16
+	VPDPBUSD.BCST 176(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 216(R13), Z24, Z16
+	VPDPBUSD.BCST 256(R13), Z25, Z16
+	VMULPS.BCST   16(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   20(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z5, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 60(R13), Z24, Z17
+	VPDPBUSD.BCST 100(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 140(R13), Z24, Z17
+	VPDPBUSD.BCST 180(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 220(R13), Z24, Z17
+	VPDPBUSD.BCST 260(R13), Z25, Z17
+	VMULPS.BCST   20(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   24(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z6, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 64(R13), Z24, Z18
+	VPDPBUSD.BCST 104(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 144(R13), Z24, Z18
+	VPDPBUSD.BCST 184(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 224(R13), Z24, Z18
+	VPDPBUSD.BCST 264(R13), Z25, Z18
+	VMULPS.BCST   24(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   28(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z7, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 68(R13), Z24, Z19
+	VPDPBUSD.BCST 108(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 148(R13), Z24, Z19
+	VPDPBUSD.BCST 188(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 228(R13), Z24, Z19
+	VPDPBUSD.BCST 268(R13), Z25, Z19
+	VMULPS.BCST   28(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   32(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z8, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 72(R13), Z24, Z16
+	VPDPBUSD.BCST 112(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 152(R13), Z24, Z16
+	VPDPBUSD.BCST 192(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 232(R13), Z24, Z16
+	VPDPBUSD.BCST 272(R13), Z25, Z16
+	VMULPS.BCST   32(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x0000000a
+	CMOVQLT       R10, CX
+	VMULPS.BCST   36(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z9, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 76(R13), Z24, Z17
+	VPDPBUSD.BCST 116(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 156(R13), Z24, Z17
+	VPDPBUSD.BCST 196(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 236(R13), Z24, Z17
+	VPDPBUSD.BCST 276(R13), Z25, Z17
+	VMULPS.BCST   36(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x00002940, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaK32T12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaK32T12(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000c
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x01800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1152]
+	LONG $0x4b7bc2c4
+	LONG $0x0480029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 1920]
+	LONG $0x4b7bc2c4
+	LONG $0x07800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2688]
+	LONG $0x4b7bc2c4
+	LONG $0x0a80029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+
+	// tileloadd tmm2, [R10 + AX + 3456]
+	LONG $0x4b7bc2c4
+	LONG $0x0d800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4224]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1080029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 4992]
+	LONG $0x4b7bc2c4
+	LONG $0x13800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5760]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1680029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 6528]
+	LONG $0x4b7bc2c4
+	LONG $0x19800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7296]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1c80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 8064]
+	LONG $0x4b7bc2c4
+	LONG $0x1f800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 8832]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2280029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 9600]
+	LONG $0x4b7bc2c4
+	LONG $0x25800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 10368]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2880029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 11136]
+	LONG $0x4b7bc2c4
+	LONG $0x2b800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 11904]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2e80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 13056]
+	LONG $0x4b7bc2c4
+	LONG $0x33000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 13824]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 14592]
+	LONG $0x4b7bc2c4
+	LONG $0x39000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 15360]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3c00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xcb
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 48(R13), Z24, Z16
+	VPDPBUSD.BCST 96(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 144(R13), Z24, Z16
+	VPDPBUSD.BCST 192(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 240(R13), Z24, Z16
+	VPDPBUSD.BCST 288(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 52(R13), Z24, Z17
+	VPDPBUSD.BCST 100(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 148(R13), Z24, Z17
+	VPDPBUSD.BCST 196(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 244(R13), Z24, Z17
+	VPDPBUSD.BCST 292(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 56(R13), Z24, Z18
+	VPDPBUSD.BCST 104(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 152(R13), Z24, Z18
+	VPDPBUSD.BCST 200(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 248(R13), Z24, Z18
+	VPDPBUSD.BCST 296(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 60(R13), Z24, Z19
+	VPDPBUSD.BCST 108(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 156(R13), Z24, Z19
+	VPDPBUSD.BCST 204(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 252(R13), Z24, Z19
+	VPDPBUSD.BCST 300(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   16(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z4, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 64(R13), Z24, Z16
+	VPDPBUSD.BCST 112(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 160(R13), Z24, Z16
+	VPDPBUSD.BCST 208(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 256(R13), Z24, Z16
+	VPDPBUSD.BCST 304(R13), Z25, Z16
+	VMULPS.BCST   16(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   20(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z5, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 68(R13), Z24, Z17
+	VPDPBUSD.BCST 116(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 164(R13), Z24, Z17
+	VPDPBUSD.BCST 212(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 260(R13), Z24, Z17
+	VPDPBUSD.BCST 308(R13), Z25, Z17
+	VMULPS.BCST   20(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   24(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z6, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 72(R13), Z24, Z18
+	VPDPBUSD.BCST 120(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 168(R13), Z24, Z18
+	VPDPBUSD.BCST 216(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 264(R13), Z24, Z18
+	VPDPBUSD.BCST 312(R13), Z25, Z18
+	VMULPS.BCST   24(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   28(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z7, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 76(R13), Z24, Z19
+	VPDPBUSD.BCST 124(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 172(R13), Z24, Z19
+	VPDPBUSD.BCST 220(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 268(R13), Z24, Z19
+	VPDPBUSD.BCST 316(R13), Z25, Z19
+	VMULPS.BCST   28(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   32(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z8, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 80(R13), Z24, Z16
+	VPDPBUSD.BCST 128(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 176(R13), Z24, Z16
+	VPDPBUSD.BCST 224(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 272(R13), Z24, Z16
+	VPDPBUSD.BCST 320(R13), Z25, Z16
+	VMULPS.BCST   32(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   36(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z9, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 84(R13), Z24, Z17
+	VPDPBUSD.BCST 132(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 180(R13), Z24, Z17
+	VPDPBUSD.BCST 228(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 276(R13), Z24, Z17
+	VPDPBUSD.BCST 324(R13), Z25, Z17
+	VMULPS.BCST   36(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   40(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z10, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 88(R13), Z24, Z18
+	VPDPBUSD.BCST 136(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 184(R13), Z24, Z18
+	VPDPBUSD.BCST 232(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 280(R13), Z24, Z18
+	VPDPBUSD.BCST 328(R13), Z25, Z18
+	VMULPS.BCST   40(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x0000000c
+	CMOVQLT       R10, CX
+	VMULPS.BCST   44(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z11, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 92(R13), Z24, Z19
+	VPDPBUSD.BCST 140(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 188(R13), Z24, Z19
+	VPDPBUSD.BCST 236(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 284(R13), Z24, Z19
+	VPDPBUSD.BCST 332(R13), Z25, Z19
+	VMULPS.BCST   44(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x00003180, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaK32T14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaK32T14(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000e
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 448]
+	LONG $0x4b7bc2c4
+	LONG $0x01c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x0540029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 2240]
+	LONG $0x4b7bc2c4
+	LONG $0x08c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3136]
+	LONG $0x4b7bc2c4
+	LONG $0x0c40029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+
+	// tileloadd tmm2, [R10 + AX + 4032]
+	LONG $0x4b7bc2c4
+	LONG $0x0fc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4928]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1340029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 5824]
+	LONG $0x4b7bc2c4
+	LONG $0x16c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6720]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1a40029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 7616]
+	LONG $0x4b7bc2c4
+	LONG $0x1dc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 8512]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2140029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 9408]
+	LONG $0x4b7bc2c4
+	LONG $0x24c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 10304]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2840029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 11200]
+	LONG $0x4b7bc2c4
+	LONG $0x2bc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 12096]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2f40029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 12992]
+	LONG $0x4b7bc2c4
+	LONG $0x32c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 13888]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3640029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 15232]
+	LONG $0x4b7bc2c4
+	LONG $0x3b800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 16128]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3f00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 17024]
+	LONG $0x4b7bc2c4
+	LONG $0x42800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 17920]
+	LONG        $0x4b7bc2c4
+	LONG        $0x4600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xcb
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 56(R13), Z24, Z16
+	VPDPBUSD.BCST 112(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 168(R13), Z24, Z16
+	VPDPBUSD.BCST 224(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 280(R13), Z24, Z16
+	VPDPBUSD.BCST 336(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 60(R13), Z24, Z17
+	VPDPBUSD.BCST 116(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 172(R13), Z24, Z17
+	VPDPBUSD.BCST 228(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 284(R13), Z24, Z17
+	VPDPBUSD.BCST 340(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 64(R13), Z24, Z18
+	VPDPBUSD.BCST 120(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 176(R13), Z24, Z18
+	VPDPBUSD.BCST 232(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 288(R13), Z24, Z18
+	VPDPBUSD.BCST 344(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 68(R13), Z24, Z19
+	VPDPBUSD.BCST 124(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 180(R13), Z24, Z19
+	VPDPBUSD.BCST 236(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 292(R13), Z24, Z19
+	VPDPBUSD.BCST 348(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   16(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z4, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 72(R13), Z24, Z16
+	VPDPBUSD.BCST 128(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 184(R13), Z24, Z16
+	VPDPBUSD.BCST 240(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 296(R13), Z24, Z16
+	VPDPBUSD.BCST 352(R13), Z25, Z16
+	VMULPS.BCST   16(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   20(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z5, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 76(R13), Z24, Z17
+	VPDPBUSD.BCST 132(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 188(R13), Z24, Z17
+	VPDPBUSD.BCST 244(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 300(R13), Z24, Z17
+	VPDPBUSD.BCST 356(R13), Z25, Z17
+	VMULPS.BCST   20(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   24(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z6, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 80(R13), Z24, Z18
+	VPDPBUSD.BCST 136(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 192(R13), Z24, Z18
+	VPDPBUSD.BCST 248(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 304(R13), Z24, Z18
+	VPDPBUSD.BCST 360(R13), Z25, Z18
+	VMULPS.BCST   24(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   28(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z7, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 84(R13), Z24, Z19
+	VPDPBUSD.BCST 140(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 196(R13), Z24, Z19
+	VPDPBUSD.BCST 252(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 308(R13), Z24, Z19
+	VPDPBUSD.BCST 364(R13), Z25, Z19
+	VMULPS.BCST   28(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   32(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z8, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 88(R13), Z24, Z16
+	VPDPBUSD.BCST 144(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 200(R13), Z24, Z16
+	VPDPBUSD.BCST 256(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 312(R13), Z24, Z16
+	VPDPBUSD.BCST 368(R13), Z25, Z16
+	VMULPS.BCST   32(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   36(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z9, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 92(R13), Z24, Z17
+	VPDPBUSD.BCST 148(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 204(R13), Z24, Z17
+	VPDPBUSD.BCST 260(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 316(R13), Z24, Z17
+	VPDPBUSD.BCST 372(R13), Z25, Z17
+	VMULPS.BCST   36(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   40(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z10, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 96(R13), Z24, Z18
+	VPDPBUSD.BCST 152(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 208(R13), Z24, Z18
+	VPDPBUSD.BCST 264(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 320(R13), Z24, Z18
+	VPDPBUSD.BCST 376(R13), Z25, Z18
+	VMULPS.BCST   40(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   44(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z11, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 100(R13), Z24, Z19
+	VPDPBUSD.BCST 156(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 212(R13), Z24, Z19
+	VPDPBUSD.BCST 268(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 324(R13), Z24, Z19
+	VPDPBUSD.BCST 380(R13), Z25, Z19
+	VMULPS.BCST   44(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   48(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z12, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 104(R13), Z24, Z16
+	VPDPBUSD.BCST 160(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 216(R13), Z24, Z16
+	VPDPBUSD.BCST 272(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 328(R13), Z24, Z16
+	VPDPBUSD.BCST 384(R13), Z25, Z16
+	VMULPS.BCST   48(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x0000000e
+	CMOVQLT       R10, CX
+	VMULPS.BCST   52(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z13, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 108(R13), Z24, Z17
+	VPDPBUSD.BCST 164(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 220(R13), Z24, Z17
+	VPDPBUSD.BCST 276(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 332(R13), Z24, Z17
+	VPDPBUSD.BCST 388(R13), Z25, Z17
+	VMULPS.BCST   52(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x000039c0, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaK32T16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, AVX512VNNI, CMOV
+TEXT ·mmaK32T16(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000010
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 512]
+	LONG $0x4b7bc2c4
+	LONG $0x02000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1536]
+	LONG $0x4b7bc2c4
+	LONG $0x0600029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 2560]
+	LONG $0x4b7bc2c4
+	LONG $0x0a000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3584]
+	LONG $0x4b7bc2c4
+	LONG $0x0e00029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+
+	// tileloadd tmm2, [R10 + AX + 4608]
+	LONG $0x4b7bc2c4
+	LONG $0x12000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5632]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+	VMOVUPS     896(R12), Z18
+	VADDPS      1920(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z14
+	VMOVUPS     960(R12), Z19
+	VADDPS      1984(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 6656]
+	LONG $0x4b7bc2c4
+	LONG $0x1a000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7680]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1e00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+	VMOVUPS     896(R12), Z18
+	VADDPS      1920(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z14
+	VMOVUPS     960(R12), Z19
+	VADDPS      1984(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 8704]
+	LONG $0x4b7bc2c4
+	LONG $0x22000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 9728]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+	VMOVUPS     896(R12), Z18
+	VADDPS      1920(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z14
+	VMOVUPS     960(R12), Z19
+	VADDPS      1984(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 10752]
+	LONG $0x4b7bc2c4
+	LONG $0x2a000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 11776]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2e00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+	VMOVUPS     896(R12), Z18
+	VADDPS      1920(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z14
+	VMOVUPS     960(R12), Z19
+	VADDPS      1984(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 12800]
+	LONG $0x4b7bc2c4
+	LONG $0x32000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 13824]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+	VMOVUPS     896(R12), Z18
+	VADDPS      1920(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z14
+	VMOVUPS     960(R12), Z19
+	VADDPS      1984(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 14848]
+	LONG $0x4b7bc2c4
+	LONG $0x3a000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 15872]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3e00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+	VMOVUPS     896(R12), Z18
+	VADDPS      1920(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z14
+	VMOVUPS     960(R12), Z19
+	VADDPS      1984(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 17408]
+	LONG $0x4b7bc2c4
+	LONG $0x44000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 18432]
+	LONG        $0x4b7bc2c4
+	LONG        $0x4800029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+	VMOVUPS     896(R12), Z18
+	VADDPS      1920(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z14
+	VMOVUPS     960(R12), Z19
+	VADDPS      1984(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xcb
+
+	// tileloadd tmm2, [R10 + AX + 19456]
+	LONG $0x4b7bc2c4
+	LONG $0x4c000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9856]
+	LONG $0x4b7bc2c4
+	LONG $0x268000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 20480]
+	LONG        $0x4b7bc2c4
+	LONG        $0x5000029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVZXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VMOVUPS     (R12), Z16
+	VADDPS      1024(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z0
+	VMOVUPS     64(R12), Z17
+	VADDPS      1088(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z1
+	VMOVUPS     128(R12), Z18
+	VADDPS      1152(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z2
+	VMOVUPS     192(R12), Z19
+	VADDPS      1216(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z3
+	VMOVUPS     256(R12), Z16
+	VADDPS      1280(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z4
+	VMOVUPS     320(R12), Z17
+	VADDPS      1344(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z5
+	VMOVUPS     384(R12), Z18
+	VADDPS      1408(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z6
+	VMOVUPS     448(R12), Z19
+	VADDPS      1472(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z7
+	VMOVUPS     512(R12), Z16
+	VADDPS      1536(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z8
+	VMOVUPS     576(R12), Z17
+	VADDPS      1600(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z9
+	VMOVUPS     640(R12), Z18
+	VADDPS      1664(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z10
+	VMOVUPS     704(R12), Z19
+	VADDPS      1728(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z11
+	VMOVUPS     768(R12), Z16
+	VADDPS      1792(R12), Z16, Z16
+	VFMADD231PS Z16, Z28, Z12
+	VMOVUPS     832(R12), Z17
+	VADDPS      1856(R12), Z17, Z17
+	VFMADD231PS Z17, Z28, Z13
+	VMOVUPS     896(R12), Z18
+	VADDPS      1920(R12), Z18, Z18
+	VFMADD231PS Z18, Z28, Z14
+	VMOVUPS     960(R12), Z19
+	VADDPS      1984(R12), Z19, Z19
+	VFMADD231PS Z19, Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm1, [R12 + AX + 1024]
+	LONG $0x4b7ac2c4
+	LONG $0x0400048c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tilezero tmm1
+	LONG $0x497be2c4
+	BYTE $0xc8
+
+	// tdpbf16ps tmm1, tmm3, tmm4
+	LONG          $0x5c5ae2c4
+	BYTE          $0xcb
+	VCVTPH2PS     (R9), Z28
+	VCVTPH2PS     32(R9), Z27
+	VMOVDQU32     192(R9), Z24
+	VMOVDQU32     256(R9), Z25
+	LEAQ          (DI)(BX*1), CX
+	VMULPS.BCST   (R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z0, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 64(R13), Z24, Z16
+	VPDPBUSD.BCST 128(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 192(R13), Z24, Z16
+	VPDPBUSD.BCST 256(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 320(R13), Z24, Z16
+	VPDPBUSD.BCST 384(R13), Z25, Z16
+	VMULPS.BCST   (R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   4(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z1, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 68(R13), Z24, Z17
+	VPDPBUSD.BCST 132(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 196(R13), Z24, Z17
+	VPDPBUSD.BCST 260(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 324(R13), Z24, Z17
+	VPDPBUSD.BCST 388(R13), Z25, Z17
+	VMULPS.BCST   4(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   8(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z2, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 72(R13), Z24, Z18
+	VPDPBUSD.BCST 136(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 200(R13), Z24, Z18
+	VPDPBUSD.BCST 264(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 328(R13), Z24, Z18
+	VPDPBUSD.BCST 392(R13), Z25, Z18
+	VMULPS.BCST   8(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   12(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z3, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 76(R13), Z24, Z19
+	VPDPBUSD.BCST 140(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 204(R13), Z24, Z19
+	VPDPBUSD.BCST 268(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 332(R13), Z24, Z19
+	VPDPBUSD.BCST 396(R13), Z25, Z19
+	VMULPS.BCST   12(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   16(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z4, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 80(R13), Z24, Z16
+	VPDPBUSD.BCST 144(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 208(R13), Z24, Z16
+	VPDPBUSD.BCST 272(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 336(R13), Z24, Z16
+	VPDPBUSD.BCST 400(R13), Z25, Z16
+	VMULPS.BCST   16(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   20(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z5, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 84(R13), Z24, Z17
+	VPDPBUSD.BCST 148(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 212(R13), Z24, Z17
+	VPDPBUSD.BCST 276(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 340(R13), Z24, Z17
+	VPDPBUSD.BCST 404(R13), Z25, Z17
+	VMULPS.BCST   20(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   24(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z6, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 88(R13), Z24, Z18
+	VPDPBUSD.BCST 152(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 216(R13), Z24, Z18
+	VPDPBUSD.BCST 280(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 344(R13), Z24, Z18
+	VPDPBUSD.BCST 408(R13), Z25, Z18
+	VMULPS.BCST   24(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   28(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z7, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 92(R13), Z24, Z19
+	VPDPBUSD.BCST 156(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 220(R13), Z24, Z19
+	VPDPBUSD.BCST 284(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 348(R13), Z24, Z19
+	VPDPBUSD.BCST 412(R13), Z25, Z19
+	VMULPS.BCST   28(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   32(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z8, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 96(R13), Z24, Z16
+	VPDPBUSD.BCST 160(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 224(R13), Z24, Z16
+	VPDPBUSD.BCST 288(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 352(R13), Z24, Z16
+	VPDPBUSD.BCST 416(R13), Z25, Z16
+	VMULPS.BCST   32(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   36(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z9, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 100(R13), Z24, Z17
+	VPDPBUSD.BCST 164(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 228(R13), Z24, Z17
+	VPDPBUSD.BCST 292(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 356(R13), Z24, Z17
+	VPDPBUSD.BCST 420(R13), Z25, Z17
+	VMULPS.BCST   36(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   40(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z10, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 104(R13), Z24, Z18
+	VPDPBUSD.BCST 168(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 232(R13), Z24, Z18
+	VPDPBUSD.BCST 296(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 360(R13), Z24, Z18
+	VPDPBUSD.BCST 424(R13), Z25, Z18
+	VMULPS.BCST   40(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   44(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z11, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 108(R13), Z24, Z19
+	VPDPBUSD.BCST 172(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 236(R13), Z24, Z19
+	VPDPBUSD.BCST 300(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 364(R13), Z24, Z19
+	VPDPBUSD.BCST 428(R13), Z25, Z19
+	VMULPS.BCST   44(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   48(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z12, Z29, Z30
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD.BCST 112(R13), Z24, Z16
+	VPDPBUSD.BCST 176(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 240(R13), Z24, Z16
+	VPDPBUSD.BCST 304(R13), Z25, Z16
+	VPSLLD        $0x07, Z16, Z16
+	VPDPBUSD.BCST 368(R13), Z24, Z16
+	VPDPBUSD.BCST 432(R13), Z25, Z16
+	VMULPS.BCST   48(R13), Z27, Z29
+	VCVTDQ2PS     Z16, Z16
+	VFNMADD231PS  Z16, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   52(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z13, Z29, Z30
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD.BCST 116(R13), Z24, Z17
+	VPDPBUSD.BCST 180(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 244(R13), Z24, Z17
+	VPDPBUSD.BCST 308(R13), Z25, Z17
+	VPSLLD        $0x07, Z17, Z17
+	VPDPBUSD.BCST 372(R13), Z24, Z17
+	VPDPBUSD.BCST 436(R13), Z25, Z17
+	VMULPS.BCST   52(R13), Z27, Z29
+	VCVTDQ2PS     Z17, Z17
+	VFNMADD231PS  Z17, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	VMULPS.BCST   56(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z14, Z29, Z30
+	VPXORD        Z18, Z18, Z18
+	VPDPBUSD.BCST 120(R13), Z24, Z18
+	VPDPBUSD.BCST 184(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 248(R13), Z24, Z18
+	VPDPBUSD.BCST 312(R13), Z25, Z18
+	VPSLLD        $0x07, Z18, Z18
+	VPDPBUSD.BCST 376(R13), Z24, Z18
+	VPDPBUSD.BCST 440(R13), Z25, Z18
+	VMULPS.BCST   56(R13), Z27, Z29
+	VCVTDQ2PS     Z18, Z18
+	VFNMADD231PS  Z18, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          SI, CX
+	LEAQ          2048(R12), R10
+	MOVQ          rows+88(FP), R8
+	CMPQ          R8, $0x00000010
+	CMOVQLT       R10, CX
+	VMULPS.BCST   60(R13), Z28, Z29
+	VMOVUPS       (CX), Z30
+	VFMADD231PS   Z15, Z29, Z30
+	VPXORD        Z19, Z19, Z19
+	VPDPBUSD.BCST 124(R13), Z24, Z19
+	VPDPBUSD.BCST 188(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 252(R13), Z24, Z19
+	VPDPBUSD.BCST 316(R13), Z25, Z19
+	VPSLLD        $0x07, Z19, Z19
+	VPDPBUSD.BCST 380(R13), Z24, Z19
+	VPDPBUSD.BCST 444(R13), Z25, Z19
+	VMULPS.BCST   60(R13), Z27, Z29
+	VCVTDQ2PS     Z19, Z19
+	VFNMADD231PS  Z19, Z29, Z30
+	VMOVUPS       Z30, (CX)
+	ADDQ          $0x00002140, R9
+	ADDQ          $0x00004200, R13
+	MOVQ          R9, R8
+	MOVQ          R13, R10
+	DECQ          R11
+	JNZ           unit
+	ADDQ          $0x00000040, BX
+	CMPQ          BX, $0x00000080
+	JNE           group
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	ADDQ          SI, DI
+	MOVQ          xs+40(FP), CX
+	ADDQ          CX, DX
+	DECQ          R15
+	JNZ           tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ6_KT2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ6_KT2(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000002
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 64]
+	LONG $0x4b7bc2c4
+	LONG $0x00400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 192]
+	LONG $0x4b7bc2c4
+	LONG $0x00c0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 96]
+	LONG $0x4b7bc2c4
+	LONG $0x00600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 832]
+	LONG $0x4b7bc2c4
+	LONG $0x034000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 224]
+	LONG $0x4b7bc2c4
+	LONG $0x00e0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+	// tileloadd tmm2, [R10 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x01400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 448]
+	LONG        $0x4b7bc2c4
+	LONG        $0x01c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 352]
+	LONG $0x4b7bc2c4
+	LONG $0x01600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1856]
+	LONG $0x4b7bc2c4
+	LONG $0x074000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 480]
+	LONG        $0x4b7bc2c4
+	LONG        $0x01e0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 576]
+	LONG $0x4b7bc2c4
+	LONG $0x02400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 704]
+	LONG        $0x4b7bc2c4
+	LONG        $0x02c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 608]
+	LONG $0x4b7bc2c4
+	LONG $0x02600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2880]
+	LONG $0x4b7bc2c4
+	LONG $0x0b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 736]
+	LONG        $0x4b7bc2c4
+	LONG        $0x02e0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 832]
+	LONG $0x4b7bc2c4
+	LONG $0x03400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 960]
+	LONG        $0x4b7bc2c4
+	LONG        $0x03c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 864]
+	LONG $0x4b7bc2c4
+	LONG $0x03600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3904]
+	LONG $0x4b7bc2c4
+	LONG $0x0f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 992]
+	LONG        $0x4b7bc2c4
+	LONG        $0x03e0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1088]
+	LONG $0x4b7bc2c4
+	LONG $0x04400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1216]
+	LONG        $0x4b7bc2c4
+	LONG        $0x04c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1120]
+	LONG $0x4b7bc2c4
+	LONG $0x04600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4928]
+	LONG $0x4b7bc2c4
+	LONG $0x134000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1248]
+	LONG        $0x4b7bc2c4
+	LONG        $0x04e0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x05400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1472]
+	LONG        $0x4b7bc2c4
+	LONG        $0x05c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   192(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1376]
+	LONG $0x4b7bc2c4
+	LONG $0x05600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5952]
+	LONG $0x4b7bc2c4
+	LONG $0x174000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1504]
+	LONG        $0x4b7bc2c4
+	LONG        $0x05e0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   208(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1600]
+	LONG $0x4b7bc2c4
+	LONG $0x06400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1728]
+	LONG        $0x4b7bc2c4
+	LONG        $0x06c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   224(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1632]
+	LONG $0x4b7bc2c4
+	LONG $0x06600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6976]
+	LONG $0x4b7bc2c4
+	LONG $0x1b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1760]
+	LONG        $0x4b7bc2c4
+	LONG        $0x06e0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   240(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1856]
+	LONG $0x4b7bc2c4
+	LONG $0x07400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1984]
+	LONG        $0x4b7bc2c4
+	LONG        $0x07c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   256(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1888]
+	LONG $0x4b7bc2c4
+	LONG $0x07600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8000]
+	LONG $0x4b7bc2c4
+	LONG $0x1f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2016]
+	LONG        $0x4b7bc2c4
+	LONG        $0x07e0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   272(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2176]
+	LONG $0x4b7bc2c4
+	LONG $0x08800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2304]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0900029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   288(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2208]
+	LONG $0x4b7bc2c4
+	LONG $0x08a00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9344]
+	LONG $0x4b7bc2c4
+	LONG $0x248000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2336]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0920029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   304(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG        $0x5c5ae2c4
+	BYTE        $0xc3
+	VCVTPH2PS   (R9), Z28
+	LEAQ        (DI)(BX*1), CX
+	VMULPS.BCST (R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z0, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000002
+	CMOVQLT     R10, CX
+	VMULPS.BCST 4(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z1, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        $0x00002140, R9
+	ADDQ        $0x00000840, R13
+	MOVQ        R9, R8
+	MOVQ        R13, R10
+	DECQ        R11
+	JNZ         unit
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ6_KT4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ6_KT4(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000004
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 128]
+	LONG $0x4b7bc2c4
+	LONG $0x00800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x0180029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 160]
+	LONG $0x4b7bc2c4
+	LONG $0x00a00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 832]
+	LONG $0x4b7bc2c4
+	LONG $0x034000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 416]
+	LONG $0x4b7bc2c4
+	LONG $0x01a0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+	// tileloadd tmm2, [R10 + AX + 640]
+	LONG $0x4b7bc2c4
+	LONG $0x02800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 896]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0380029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 672]
+	LONG $0x4b7bc2c4
+	LONG $0x02a00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1856]
+	LONG $0x4b7bc2c4
+	LONG $0x074000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 928]
+	LONG        $0x4b7bc2c4
+	LONG        $0x03a0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1152]
+	LONG $0x4b7bc2c4
+	LONG $0x04800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1408]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0580029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1184]
+	LONG $0x4b7bc2c4
+	LONG $0x04a00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2880]
+	LONG $0x4b7bc2c4
+	LONG $0x0b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1440]
+	LONG        $0x4b7bc2c4
+	LONG        $0x05a0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1664]
+	LONG $0x4b7bc2c4
+	LONG $0x06800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1920]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0780029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1696]
+	LONG $0x4b7bc2c4
+	LONG $0x06a00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3904]
+	LONG $0x4b7bc2c4
+	LONG $0x0f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1952]
+	LONG        $0x4b7bc2c4
+	LONG        $0x07a0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2176]
+	LONG $0x4b7bc2c4
+	LONG $0x08800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2432]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0980029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2208]
+	LONG $0x4b7bc2c4
+	LONG $0x08a00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4928]
+	LONG $0x4b7bc2c4
+	LONG $0x134000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2464]
+	LONG        $0x4b7bc2c4
+	LONG        $0x09a0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2688]
+	LONG $0x4b7bc2c4
+	LONG $0x0a800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2944]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0b80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   192(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2720]
+	LONG $0x4b7bc2c4
+	LONG $0x0aa00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5952]
+	LONG $0x4b7bc2c4
+	LONG $0x174000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2976]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0ba0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   208(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3200]
+	LONG $0x4b7bc2c4
+	LONG $0x0c800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3456]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0d80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   224(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3232]
+	LONG $0x4b7bc2c4
+	LONG $0x0ca00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6976]
+	LONG $0x4b7bc2c4
+	LONG $0x1b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3488]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0da0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   240(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3712]
+	LONG $0x4b7bc2c4
+	LONG $0x0e800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3968]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0f80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   256(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3744]
+	LONG $0x4b7bc2c4
+	LONG $0x0ea00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8000]
+	LONG $0x4b7bc2c4
+	LONG $0x1f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4000]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0fa0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   272(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4352]
+	LONG $0x4b7bc2c4
+	LONG $0x11000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4608]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1200029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   288(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4384]
+	LONG $0x4b7bc2c4
+	LONG $0x11200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9344]
+	LONG $0x4b7bc2c4
+	LONG $0x248000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4640]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1220029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   304(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG        $0x5c5ae2c4
+	BYTE        $0xc3
+	VCVTPH2PS   (R9), Z28
+	LEAQ        (DI)(BX*1), CX
+	VMULPS.BCST (R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z0, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 4(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z1, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 8(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z2, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000004
+	CMOVQLT     R10, CX
+	VMULPS.BCST 12(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z3, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        $0x00002140, R9
+	ADDQ        $0x00001080, R13
+	MOVQ        R9, R8
+	MOVQ        R13, R10
+	DECQ        R11
+	JNZ         unit
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ6_KT6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ6_KT6(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000006
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 192]
+	LONG $0x4b7bc2c4
+	LONG $0x00c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 576]
+	LONG $0x4b7bc2c4
+	LONG $0x0240029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 224]
+	LONG $0x4b7bc2c4
+	LONG $0x00e00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 832]
+	LONG $0x4b7bc2c4
+	LONG $0x034000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 608]
+	LONG $0x4b7bc2c4
+	LONG $0x0260029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+
+	// tileloadd tmm2, [R10 + AX + 960]
+	LONG $0x4b7bc2c4
+	LONG $0x03c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1344]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0540029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 992]
+	LONG $0x4b7bc2c4
+	LONG $0x03e00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1856]
+	LONG $0x4b7bc2c4
+	LONG $0x074000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1376]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0560029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1728]
+	LONG $0x4b7bc2c4
+	LONG $0x06c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2112]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0840029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1760]
+	LONG $0x4b7bc2c4
+	LONG $0x06e00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2880]
+	LONG $0x4b7bc2c4
+	LONG $0x0b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2144]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0860029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2496]
+	LONG $0x4b7bc2c4
+	LONG $0x09c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2880]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0b40029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2528]
+	LONG $0x4b7bc2c4
+	LONG $0x09e00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3904]
+	LONG $0x4b7bc2c4
+	LONG $0x0f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2912]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0b60029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3264]
+	LONG $0x4b7bc2c4
+	LONG $0x0cc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3648]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0e40029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3296]
+	LONG $0x4b7bc2c4
+	LONG $0x0ce00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4928]
+	LONG $0x4b7bc2c4
+	LONG $0x134000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3680]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0e60029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4032]
+	LONG $0x4b7bc2c4
+	LONG $0x0fc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4416]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1140029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   192(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4064]
+	LONG $0x4b7bc2c4
+	LONG $0x0fe00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5952]
+	LONG $0x4b7bc2c4
+	LONG $0x174000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4448]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1160029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   208(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4800]
+	LONG $0x4b7bc2c4
+	LONG $0x12c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5184]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1440029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   224(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4832]
+	LONG $0x4b7bc2c4
+	LONG $0x12e00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6976]
+	LONG $0x4b7bc2c4
+	LONG $0x1b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5216]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1460029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   240(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 5568]
+	LONG $0x4b7bc2c4
+	LONG $0x15c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5952]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1740029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   256(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 5600]
+	LONG $0x4b7bc2c4
+	LONG $0x15e00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8000]
+	LONG $0x4b7bc2c4
+	LONG $0x1f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5984]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1760029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   272(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6528]
+	LONG $0x4b7bc2c4
+	LONG $0x19800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6912]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1b00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   288(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6560]
+	LONG $0x4b7bc2c4
+	LONG $0x19a00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9344]
+	LONG $0x4b7bc2c4
+	LONG $0x248000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6944]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1b20029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   304(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG        $0x5c5ae2c4
+	BYTE        $0xc3
+	VCVTPH2PS   (R9), Z28
+	LEAQ        (DI)(BX*1), CX
+	VMULPS.BCST (R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z0, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 4(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z1, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 8(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z2, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 12(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z3, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 16(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z4, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000006
+	CMOVQLT     R10, CX
+	VMULPS.BCST 20(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z5, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        $0x00002140, R9
+	ADDQ        $0x000018c0, R13
+	MOVQ        R9, R8
+	MOVQ        R13, R10
+	DECQ        R11
+	JNZ         unit
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ6_KT8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ6_KT8(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000008
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 256]
+	LONG $0x4b7bc2c4
+	LONG $0x01000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 768]
+	LONG $0x4b7bc2c4
+	LONG $0x0300029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 288]
+	LONG $0x4b7bc2c4
+	LONG $0x01200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 832]
+	LONG $0x4b7bc2c4
+	LONG $0x034000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 800]
+	LONG $0x4b7bc2c4
+	LONG $0x0320029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+	// tileloadd tmm2, [R10 + AX + 1280]
+	LONG $0x4b7bc2c4
+	LONG $0x05000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1792]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0700029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1312]
+	LONG $0x4b7bc2c4
+	LONG $0x05200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1856]
+	LONG $0x4b7bc2c4
+	LONG $0x074000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1824]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0720029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2304]
+	LONG $0x4b7bc2c4
+	LONG $0x09000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2816]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0b00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2336]
+	LONG $0x4b7bc2c4
+	LONG $0x09200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2880]
+	LONG $0x4b7bc2c4
+	LONG $0x0b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2848]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0b20029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3328]
+	LONG $0x4b7bc2c4
+	LONG $0x0d000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3840]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0f00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3360]
+	LONG $0x4b7bc2c4
+	LONG $0x0d200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3904]
+	LONG $0x4b7bc2c4
+	LONG $0x0f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3872]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0f20029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4352]
+	LONG $0x4b7bc2c4
+	LONG $0x11000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4864]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1300029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4384]
+	LONG $0x4b7bc2c4
+	LONG $0x11200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4928]
+	LONG $0x4b7bc2c4
+	LONG $0x134000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4896]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1320029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 5376]
+	LONG $0x4b7bc2c4
+	LONG $0x15000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5888]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1700029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   192(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 5408]
+	LONG $0x4b7bc2c4
+	LONG $0x15200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5952]
+	LONG $0x4b7bc2c4
+	LONG $0x174000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5920]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1720029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   208(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6400]
+	LONG $0x4b7bc2c4
+	LONG $0x19000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6912]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1b00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   224(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6432]
+	LONG $0x4b7bc2c4
+	LONG $0x19200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6976]
+	LONG $0x4b7bc2c4
+	LONG $0x1b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6944]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1b20029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   240(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 7424]
+	LONG $0x4b7bc2c4
+	LONG $0x1d000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7936]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1f00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   256(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 7456]
+	LONG $0x4b7bc2c4
+	LONG $0x1d200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8000]
+	LONG $0x4b7bc2c4
+	LONG $0x1f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7968]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1f20029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   272(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 8704]
+	LONG $0x4b7bc2c4
+	LONG $0x22000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 9216]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2400029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   288(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 8736]
+	LONG $0x4b7bc2c4
+	LONG $0x22200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9344]
+	LONG $0x4b7bc2c4
+	LONG $0x248000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 9248]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2420029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   304(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG        $0x5c5ae2c4
+	BYTE        $0xc3
+	VCVTPH2PS   (R9), Z28
+	LEAQ        (DI)(BX*1), CX
+	VMULPS.BCST (R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z0, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 4(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z1, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 8(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z2, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 12(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z3, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 16(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z4, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 20(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z5, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 24(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z6, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000008
+	CMOVQLT     R10, CX
+	VMULPS.BCST 28(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z7, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        $0x00002140, R9
+	ADDQ        $0x00002100, R13
+	MOVQ        R9, R8
+	MOVQ        R13, R10
+	DECQ        R11
+	JNZ         unit
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ6_KT10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ6_KT10(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000a
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x01400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 960]
+	LONG $0x4b7bc2c4
+	LONG $0x03c0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 352]
+	LONG $0x4b7bc2c4
+	LONG $0x01600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 832]
+	LONG $0x4b7bc2c4
+	LONG $0x034000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 992]
+	LONG $0x4b7bc2c4
+	LONG $0x03e0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+
+	// tileloadd tmm2, [R10 + AX + 1600]
+	LONG $0x4b7bc2c4
+	LONG $0x06400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2240]
+	LONG        $0x4b7bc2c4
+	LONG        $0x08c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1632]
+	LONG $0x4b7bc2c4
+	LONG $0x06600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1856]
+	LONG $0x4b7bc2c4
+	LONG $0x074000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2272]
+	LONG        $0x4b7bc2c4
+	LONG        $0x08e0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2880]
+	LONG $0x4b7bc2c4
+	LONG $0x0b400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3520]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0dc0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2912]
+	LONG $0x4b7bc2c4
+	LONG $0x0b600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2880]
+	LONG $0x4b7bc2c4
+	LONG $0x0b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3552]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0de0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4160]
+	LONG $0x4b7bc2c4
+	LONG $0x10400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4800]
+	LONG        $0x4b7bc2c4
+	LONG        $0x12c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4192]
+	LONG $0x4b7bc2c4
+	LONG $0x10600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3904]
+	LONG $0x4b7bc2c4
+	LONG $0x0f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4832]
+	LONG        $0x4b7bc2c4
+	LONG        $0x12e0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x15400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6080]
+	LONG        $0x4b7bc2c4
+	LONG        $0x17c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 5472]
+	LONG $0x4b7bc2c4
+	LONG $0x15600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4928]
+	LONG $0x4b7bc2c4
+	LONG $0x134000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6112]
+	LONG        $0x4b7bc2c4
+	LONG        $0x17e0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6720]
+	LONG $0x4b7bc2c4
+	LONG $0x1a400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7360]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1cc0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   192(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6752]
+	LONG $0x4b7bc2c4
+	LONG $0x1a600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5952]
+	LONG $0x4b7bc2c4
+	LONG $0x174000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7392]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1ce0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   208(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 8000]
+	LONG $0x4b7bc2c4
+	LONG $0x1f400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 8640]
+	LONG        $0x4b7bc2c4
+	LONG        $0x21c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   224(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 8032]
+	LONG $0x4b7bc2c4
+	LONG $0x1f600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6976]
+	LONG $0x4b7bc2c4
+	LONG $0x1b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 8672]
+	LONG        $0x4b7bc2c4
+	LONG        $0x21e0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   240(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 9280]
+	LONG $0x4b7bc2c4
+	LONG $0x24400294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 9920]
+	LONG        $0x4b7bc2c4
+	LONG        $0x26c0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   256(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 9312]
+	LONG $0x4b7bc2c4
+	LONG $0x24600294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8000]
+	LONG $0x4b7bc2c4
+	LONG $0x1f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 9952]
+	LONG        $0x4b7bc2c4
+	LONG        $0x26e0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   272(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 10880]
+	LONG $0x4b7bc2c4
+	LONG $0x2a800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 11520]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2d00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   288(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 10912]
+	LONG $0x4b7bc2c4
+	LONG $0x2aa00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9344]
+	LONG $0x4b7bc2c4
+	LONG $0x248000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 11552]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2d20029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   304(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG        $0x5c5ae2c4
+	BYTE        $0xc3
+	VCVTPH2PS   (R9), Z28
+	LEAQ        (DI)(BX*1), CX
+	VMULPS.BCST (R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z0, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 4(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z1, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 8(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z2, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 12(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z3, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 16(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z4, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 20(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z5, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 24(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z6, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 28(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z7, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 32(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z8, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x0000000a
+	CMOVQLT     R10, CX
+	VMULPS.BCST 36(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z9, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        $0x00002140, R9
+	ADDQ        $0x00002940, R13
+	MOVQ        R9, R8
+	MOVQ        R13, R10
+	DECQ        R11
+	JNZ         unit
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ6_KT12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ6_KT12(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000c
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 384]
+	LONG $0x4b7bc2c4
+	LONG $0x01800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1152]
+	LONG $0x4b7bc2c4
+	LONG $0x0480029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 416]
+	LONG $0x4b7bc2c4
+	LONG $0x01a00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 832]
+	LONG $0x4b7bc2c4
+	LONG $0x034000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1184]
+	LONG $0x4b7bc2c4
+	LONG $0x04a0029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+
+	// tileloadd tmm2, [R10 + AX + 1920]
+	LONG $0x4b7bc2c4
+	LONG $0x07800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2688]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0a80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 1952]
+	LONG $0x4b7bc2c4
+	LONG $0x07a00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1856]
+	LONG $0x4b7bc2c4
+	LONG $0x074000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 2720]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0aa0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3456]
+	LONG $0x4b7bc2c4
+	LONG $0x0d800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4224]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1080029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 3488]
+	LONG $0x4b7bc2c4
+	LONG $0x0da00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2880]
+	LONG $0x4b7bc2c4
+	LONG $0x0b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4256]
+	LONG        $0x4b7bc2c4
+	LONG        $0x10a0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4992]
+	LONG $0x4b7bc2c4
+	LONG $0x13800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5760]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1680029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 5024]
+	LONG $0x4b7bc2c4
+	LONG $0x13a00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3904]
+	LONG $0x4b7bc2c4
+	LONG $0x0f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5792]
+	LONG        $0x4b7bc2c4
+	LONG        $0x16a0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6528]
+	LONG $0x4b7bc2c4
+	LONG $0x19800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7296]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1c80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6560]
+	LONG $0x4b7bc2c4
+	LONG $0x19a00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4928]
+	LONG $0x4b7bc2c4
+	LONG $0x134000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7328]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1ca0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 8064]
+	LONG $0x4b7bc2c4
+	LONG $0x1f800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 8832]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2280029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   192(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 8096]
+	LONG $0x4b7bc2c4
+	LONG $0x1fa00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5952]
+	LONG $0x4b7bc2c4
+	LONG $0x174000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 8864]
+	LONG        $0x4b7bc2c4
+	LONG        $0x22a0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   208(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 9600]
+	LONG $0x4b7bc2c4
+	LONG $0x25800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 10368]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2880029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   224(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 9632]
+	LONG $0x4b7bc2c4
+	LONG $0x25a00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6976]
+	LONG $0x4b7bc2c4
+	LONG $0x1b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 10400]
+	LONG        $0x4b7bc2c4
+	LONG        $0x28a0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   240(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 11136]
+	LONG $0x4b7bc2c4
+	LONG $0x2b800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 11904]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2e80029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   256(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 11168]
+	LONG $0x4b7bc2c4
+	LONG $0x2ba00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8000]
+	LONG $0x4b7bc2c4
+	LONG $0x1f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 11936]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2ea0029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   272(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 13056]
+	LONG $0x4b7bc2c4
+	LONG $0x33000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 13824]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   288(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 13088]
+	LONG $0x4b7bc2c4
+	LONG $0x33200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9344]
+	LONG $0x4b7bc2c4
+	LONG $0x248000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 13856]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3620029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   304(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG        $0x5c5ae2c4
+	BYTE        $0xc3
+	VCVTPH2PS   (R9), Z28
+	LEAQ        (DI)(BX*1), CX
+	VMULPS.BCST (R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z0, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 4(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z1, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 8(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z2, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 12(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z3, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 16(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z4, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 20(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z5, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 24(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z6, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 28(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z7, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 32(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z8, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 36(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z9, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 40(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z10, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x0000000c
+	CMOVQLT     R10, CX
+	VMULPS.BCST 44(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z11, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        $0x00002140, R9
+	ADDQ        $0x00003180, R13
+	MOVQ        R9, R8
+	MOVQ        R13, R10
+	DECQ        R11
+	JNZ         unit
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ6_KT14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ6_KT14(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x0000000e
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 448]
+	LONG $0x4b7bc2c4
+	LONG $0x01c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x0540029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 480]
+	LONG $0x4b7bc2c4
+	LONG $0x01e00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 832]
+	LONG $0x4b7bc2c4
+	LONG $0x034000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1376]
+	LONG $0x4b7bc2c4
+	LONG $0x0560029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+
+	// tileloadd tmm2, [R10 + AX + 2240]
+	LONG $0x4b7bc2c4
+	LONG $0x08c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3136]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0c40029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2272]
+	LONG $0x4b7bc2c4
+	LONG $0x08e00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1856]
+	LONG $0x4b7bc2c4
+	LONG $0x074000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3168]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0c60029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4032]
+	LONG $0x4b7bc2c4
+	LONG $0x0fc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4928]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1340029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4064]
+	LONG $0x4b7bc2c4
+	LONG $0x0fe00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2880]
+	LONG $0x4b7bc2c4
+	LONG $0x0b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 4960]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1360029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 5824]
+	LONG $0x4b7bc2c4
+	LONG $0x16c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6720]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1a40029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 5856]
+	LONG $0x4b7bc2c4
+	LONG $0x16e00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3904]
+	LONG $0x4b7bc2c4
+	LONG $0x0f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 6752]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1a60029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 7616]
+	LONG $0x4b7bc2c4
+	LONG $0x1dc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 8512]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2140029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 7648]
+	LONG $0x4b7bc2c4
+	LONG $0x1de00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4928]
+	LONG $0x4b7bc2c4
+	LONG $0x134000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 8544]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2160029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 9408]
+	LONG $0x4b7bc2c4
+	LONG $0x24c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 10304]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2840029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   192(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 9440]
+	LONG $0x4b7bc2c4
+	LONG $0x24e00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5952]
+	LONG $0x4b7bc2c4
+	LONG $0x174000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 10336]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2860029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   208(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 11200]
+	LONG $0x4b7bc2c4
+	LONG $0x2bc00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 12096]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2f40029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   224(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 11232]
+	LONG $0x4b7bc2c4
+	LONG $0x2be00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6976]
+	LONG $0x4b7bc2c4
+	LONG $0x1b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 12128]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2f60029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   240(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 12992]
+	LONG $0x4b7bc2c4
+	LONG $0x32c00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 13888]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3640029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   256(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 13024]
+	LONG $0x4b7bc2c4
+	LONG $0x32e00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8000]
+	LONG $0x4b7bc2c4
+	LONG $0x1f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 13920]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3660029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   272(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 15232]
+	LONG $0x4b7bc2c4
+	LONG $0x3b800294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 16128]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3f00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   288(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 15264]
+	LONG $0x4b7bc2c4
+	LONG $0x3ba00294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9344]
+	LONG $0x4b7bc2c4
+	LONG $0x248000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 16160]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3f20029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   304(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG        $0x5c5ae2c4
+	BYTE        $0xc3
+	VCVTPH2PS   (R9), Z28
+	LEAQ        (DI)(BX*1), CX
+	VMULPS.BCST (R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z0, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 4(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z1, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 8(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z2, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 12(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z3, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 16(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z4, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 20(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z5, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 24(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z6, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 28(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z7, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 32(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z8, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 36(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z9, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 40(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z10, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 44(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z11, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 48(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z12, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x0000000e
+	CMOVQLT     R10, CX
+	VMULPS.BCST 52(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z13, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        $0x00002140, R9
+	ADDQ        $0x000039c0, R13
+	MOVQ        R9, R8
+	MOVQ        R13, R10
+	DECQ        R11
+	JNZ         unit
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func mmaQ6_KT16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mmaQ6_KT16(SB), NOSPLIT, $0-96
+	MOVQ cfg+64(FP), R11
+
+	// ldtilecfg [R11]
+	LONG $0x4978c2c4
+	BYTE $0x03
+	MOVQ y+0(FP), DI
+	MOVQ ldy+8(FP), SI
+	MOVQ x+32(FP), DX
+	MOVQ tiles+56(FP), R15
+	MOVQ tmp+72(FP), R12
+	MOVQ $0x00000040, AX
+
+tile:
+	XORQ BX, BX
+
+group:
+	MOVQ  w+16(FP), R9
+	TESTQ BX, BX
+	JZ    upper
+	MOVQ  ws+24(FP), R8
+	ADDQ  R8, R9
+
+upper:
+	MOVQ    DX, R13
+	MOVQ    units+48(FP), R11
+	MOVQ    first+80(FP), R10
+	TESTQ   R10, R10
+	JZ      further
+	VPXORD  Z16, Z16, Z16
+	LEAQ    (DI)(BX*1), CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	VMOVUPS Z16, (CX)
+	ADDQ    SI, CX
+	LEAQ    2048(R12), R10
+	MOVQ    rows+88(FP), R8
+	CMPQ    R8, $0x00000010
+	CMOVQLT R10, CX
+	VMOVUPS Z16, (CX)
+
+further:
+	MOVQ R9, R8
+	MOVQ DX, R10
+
+	// tileloadd tmm2, [R10 + AX + 512]
+	LONG $0x4b7bc2c4
+	LONG $0x02000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 320]
+	LONG $0x4b7bc2c4
+	LONG $0x014000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1536]
+	LONG $0x4b7bc2c4
+	LONG $0x0600029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 544]
+	LONG $0x4b7bc2c4
+	LONG $0x02200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 832]
+	LONG $0x4b7bc2c4
+	LONG $0x034000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 1568]
+	LONG $0x4b7bc2c4
+	LONG $0x0620029c
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+unit:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+
+	// tileloadd tmm2, [R10 + AX + 2560]
+	LONG $0x4b7bc2c4
+	LONG $0x0a000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1344]
+	LONG $0x4b7bc2c4
+	LONG $0x054000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3584]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0e00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   64(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 2592]
+	LONG $0x4b7bc2c4
+	LONG $0x0a200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 1856]
+	LONG $0x4b7bc2c4
+	LONG $0x074000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 3616]
+	LONG        $0x4b7bc2c4
+	LONG        $0x0e20029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   80(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4608]
+	LONG $0x4b7bc2c4
+	LONG $0x12000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2368]
+	LONG $0x4b7bc2c4
+	LONG $0x094000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5632]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   96(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 4640]
+	LONG $0x4b7bc2c4
+	LONG $0x12200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 2880]
+	LONG $0x4b7bc2c4
+	LONG $0x0b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 5664]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1620029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   112(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6656]
+	LONG $0x4b7bc2c4
+	LONG $0x1a000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3392]
+	LONG $0x4b7bc2c4
+	LONG $0x0d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7680]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1e00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   128(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 6688]
+	LONG $0x4b7bc2c4
+	LONG $0x1a200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 3904]
+	LONG $0x4b7bc2c4
+	LONG $0x0f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 7712]
+	LONG        $0x4b7bc2c4
+	LONG        $0x1e20029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   144(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 8704]
+	LONG $0x4b7bc2c4
+	LONG $0x22000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4416]
+	LONG $0x4b7bc2c4
+	LONG $0x114000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 9728]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   160(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 8736]
+	LONG $0x4b7bc2c4
+	LONG $0x22200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 4928]
+	LONG $0x4b7bc2c4
+	LONG $0x134000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 9760]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2620029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   176(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 10752]
+	LONG $0x4b7bc2c4
+	LONG $0x2a000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5440]
+	LONG $0x4b7bc2c4
+	LONG $0x154000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 11776]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2e00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   192(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 10784]
+	LONG $0x4b7bc2c4
+	LONG $0x2a200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 5952]
+	LONG $0x4b7bc2c4
+	LONG $0x174000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 11808]
+	LONG        $0x4b7bc2c4
+	LONG        $0x2e20029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   208(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 12800]
+	LONG $0x4b7bc2c4
+	LONG $0x32000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6464]
+	LONG $0x4b7bc2c4
+	LONG $0x194000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 13824]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3600029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   224(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 12832]
+	LONG $0x4b7bc2c4
+	LONG $0x32200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 6976]
+	LONG $0x4b7bc2c4
+	LONG $0x1b4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 13856]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3620029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   240(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 14848]
+	LONG $0x4b7bc2c4
+	LONG $0x3a000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 7488]
+	LONG $0x4b7bc2c4
+	LONG $0x1d4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 15872]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3e00029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   256(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 14880]
+	LONG $0x4b7bc2c4
+	LONG $0x3a200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8000]
+	LONG $0x4b7bc2c4
+	LONG $0x1f4000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 15904]
+	LONG        $0x4b7bc2c4
+	LONG        $0x3e20029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   272(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 17408]
+	LONG $0x4b7bc2c4
+	LONG $0x44000294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 8832]
+	LONG $0x4b7bc2c4
+	LONG $0x228000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 18432]
+	LONG        $0x4b7bc2c4
+	LONG        $0x4800029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   288(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc3
+
+	// tileloadd tmm2, [R10 + AX + 17440]
+	LONG $0x4b7bc2c4
+	LONG $0x44200294
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm4, [R8 + AX + 9344]
+	LONG $0x4b7bc2c4
+	LONG $0x248000a4
+	BYTE $0x00
+	BYTE $0x00
+
+	// tileloadd tmm3, [R10 + AX + 18464]
+	LONG        $0x4b7bc2c4
+	LONG        $0x4820029c
+	BYTE        $0x00
+	BYTE        $0x00
+	VPMOVSXBD   304(R9), Z28
+	VCVTDQ2PS   Z28, Z28
+	VFMADD231PS (R12), Z28, Z0
+	VFMADD231PS 64(R12), Z28, Z1
+	VFMADD231PS 128(R12), Z28, Z2
+	VFMADD231PS 192(R12), Z28, Z3
+	VFMADD231PS 256(R12), Z28, Z4
+	VFMADD231PS 320(R12), Z28, Z5
+	VFMADD231PS 384(R12), Z28, Z6
+	VFMADD231PS 448(R12), Z28, Z7
+	VFMADD231PS 512(R12), Z28, Z8
+	VFMADD231PS 576(R12), Z28, Z9
+	VFMADD231PS 640(R12), Z28, Z10
+	VFMADD231PS 704(R12), Z28, Z11
+	VFMADD231PS 768(R12), Z28, Z12
+	VFMADD231PS 832(R12), Z28, Z13
+	VFMADD231PS 896(R12), Z28, Z14
+	VFMADD231PS 960(R12), Z28, Z15
+
+	// tilestored tmm0, [R12 + AX + 0]
+	LONG $0x4b7ac2c4
+	LONG $0x00000484
+	BYTE $0x00
+	BYTE $0x00
+
+	// tilezero tmm0
+	LONG $0x497be2c4
+	BYTE $0xc0
+
+	// tdpbf16ps tmm0, tmm2, tmm4
+	LONG $0x5c5ae2c4
+	BYTE $0xc2
+
+	// tdpbf16ps tmm0, tmm3, tmm4
+	LONG        $0x5c5ae2c4
+	BYTE        $0xc3
+	VCVTPH2PS   (R9), Z28
+	LEAQ        (DI)(BX*1), CX
+	VMULPS.BCST (R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z0, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 4(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z1, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 8(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z2, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 12(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z3, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 16(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z4, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 20(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z5, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 24(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z6, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 28(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z7, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 32(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z8, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 36(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z9, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 40(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z10, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 44(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z11, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 48(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z12, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 52(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z13, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	VMULPS.BCST 56(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z14, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        SI, CX
+	LEAQ        2048(R12), R10
+	MOVQ        rows+88(FP), R8
+	CMPQ        R8, $0x00000010
+	CMOVQLT     R10, CX
+	VMULPS.BCST 60(R13), Z28, Z29
+	VMOVUPS     (CX), Z30
+	VFMADD231PS Z15, Z29, Z30
+	VMOVUPS     Z30, (CX)
+	ADDQ        $0x00002140, R9
+	ADDQ        $0x00004200, R13
+	MOVQ        R9, R8
+	MOVQ        R13, R10
+	DECQ        R11
+	JNZ         unit
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, $0x00000080
+	JNE         group
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	ADDQ        SI, DI
+	MOVQ        xs+40(FP), CX
+	ADDQ        CX, DX
+	DECQ        R15
+	JNZ         tile
+
+	// tilerelease
+	LONG $0x4978e2c4
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+DATA widenNibble<>+0(SB)/4, $0x3f800000
+DATA widenNibble<>+4(SB)/4, $0x40404000
+DATA widenNibble<>+8(SB)/4, $0x40a04080
+DATA widenNibble<>+12(SB)/4, $0x40e040c0
+DATA widenNibble<>+16(SB)/4, $0x41104100
+DATA widenNibble<>+20(SB)/4, $0x41304120
+DATA widenNibble<>+24(SB)/4, $0x41504140
+DATA widenNibble<>+28(SB)/4, $0x41704160
+DATA widenNibble<>+32(SB)/4, $0x3f800000
+DATA widenNibble<>+36(SB)/4, $0x40404000
+DATA widenNibble<>+40(SB)/4, $0x40a04080
+DATA widenNibble<>+44(SB)/4, $0x40e040c0
+DATA widenNibble<>+48(SB)/4, $0x41104100
+DATA widenNibble<>+52(SB)/4, $0x41304120
+DATA widenNibble<>+56(SB)/4, $0x41504140
+DATA widenNibble<>+60(SB)/4, $0x41704160
+GLOBL widenNibble<>(SB), RODATA|NOPTR, $64
+
+DATA widenCentred<>+0(SB)/4, $0xc0e0c100
+DATA widenCentred<>+4(SB)/4, $0xc0a0c0c0
+DATA widenCentred<>+8(SB)/4, $0xc040c080
+DATA widenCentred<>+12(SB)/4, $0xbf80c000
+DATA widenCentred<>+16(SB)/4, $0x3f800000
+DATA widenCentred<>+20(SB)/4, $0x40404000
+DATA widenCentred<>+24(SB)/4, $0x40a04080
+DATA widenCentred<>+28(SB)/4, $0x40e040c0
+DATA widenCentred<>+32(SB)/4, $0xc0e0c100
+DATA widenCentred<>+36(SB)/4, $0xc0a0c0c0
+DATA widenCentred<>+40(SB)/4, $0xc040c080
+DATA widenCentred<>+44(SB)/4, $0xbf80c000
+DATA widenCentred<>+48(SB)/4, $0x3f800000
+DATA widenCentred<>+52(SB)/4, $0x40404000
+DATA widenCentred<>+56(SB)/4, $0x40a04080
+DATA widenCentred<>+60(SB)/4, $0x40e040c0
+GLOBL widenCentred<>(SB), RODATA|NOPTR, $64
+
+DATA widenSix<>+0(SB)/4, $0xc1f8c200
+DATA widenSix<>+4(SB)/4, $0xc1e8c1f0
+DATA widenSix<>+8(SB)/4, $0xc1d8c1e0
+DATA widenSix<>+12(SB)/4, $0xc1c8c1d0
+DATA widenSix<>+16(SB)/4, $0xc1b8c1c0
+DATA widenSix<>+20(SB)/4, $0xc1a8c1b0
+DATA widenSix<>+24(SB)/4, $0xc198c1a0
+DATA widenSix<>+28(SB)/4, $0xc188c190
+DATA widenSix<>+32(SB)/4, $0xc170c180
+DATA widenSix<>+36(SB)/4, $0xc150c160
+DATA widenSix<>+40(SB)/4, $0xc130c140
+DATA widenSix<>+44(SB)/4, $0xc110c120
+DATA widenSix<>+48(SB)/4, $0xc0e0c100
+DATA widenSix<>+52(SB)/4, $0xc0a0c0c0
+DATA widenSix<>+56(SB)/4, $0xc040c080
+DATA widenSix<>+60(SB)/4, $0xbf80c000
+DATA widenSix<>+64(SB)/4, $0x3f800000
+DATA widenSix<>+68(SB)/4, $0x40404000
+DATA widenSix<>+72(SB)/4, $0x40a04080
+DATA widenSix<>+76(SB)/4, $0x40e040c0
+DATA widenSix<>+80(SB)/4, $0x41104100
+DATA widenSix<>+84(SB)/4, $0x41304120
+DATA widenSix<>+88(SB)/4, $0x41504140
+DATA widenSix<>+92(SB)/4, $0x41704160
+DATA widenSix<>+96(SB)/4, $0x41884180
+DATA widenSix<>+100(SB)/4, $0x41984190
+DATA widenSix<>+104(SB)/4, $0x41a841a0
+DATA widenSix<>+108(SB)/4, $0x41b841b0
+DATA widenSix<>+112(SB)/4, $0x41c841c0
+DATA widenSix<>+116(SB)/4, $0x41d841d0
+DATA widenSix<>+120(SB)/4, $0x41e841e0
+DATA widenSix<>+124(SB)/4, $0x41f841f0
+GLOBL widenSix<>(SB), RODATA|NOPTR, $128
+
+// func widenQ4_0(dst *byte, src *byte, units int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·widenQ4_0(SB), NOSPLIT, $0-24
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      units+16(FP), DX
+	VMOVDQU32 widenCentred<>+0(SB), Z31
+
+unit:
+	PREFETCHT0 4096(CX)
+	PREFETCHT0 4160(CX)
+	PREFETCHT0 4224(CX)
+	PREFETCHT0 4288(CX)
+	PREFETCHT0 4352(CX)
+	PREFETCHT0 4416(CX)
+	PREFETCHT0 4480(CX)
+	PREFETCHT0 4544(CX)
+	PREFETCHT0 4608(CX)
+	VMOVDQU    (CX), Y1
+	VMOVDQU    Y1, (AX)
+	VMOVDQU32  64(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 64(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 576(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 128(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 640(AX)
+	VMOVDQU32  128(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 192(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 704(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 256(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 768(AX)
+	VMOVDQU32  192(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 320(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 832(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 384(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 896(AX)
+	VMOVDQU32  256(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 448(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 960(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 512(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 1024(AX)
+	VMOVDQU    32(CX), Y1
+	VMOVDQU    Y1, 1088(AX)
+	VMOVDQU32  320(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 1152(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 1664(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 1216(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 1728(AX)
+	VMOVDQU32  384(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 1280(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 1792(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 1344(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 1856(AX)
+	VMOVDQU32  448(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 1408(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 1920(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 1472(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 1984(AX)
+	VMOVDQU32  512(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 1536(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 2048(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 1600(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 2112(AX)
+	ADDQ       $0x00000240, CX
+	ADDQ       $0x00000880, AX
+	DECQ       DX
+	JNZ        unit
+	VZEROUPPER
+	RET
+
+// func widenQ4_1(dst *byte, src *byte, units int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·widenQ4_1(SB), NOSPLIT, $0-24
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      units+16(FP), DX
+	VMOVDQU32 widenNibble<>+0(SB), Z31
+
+unit:
+	PREFETCHT0 4096(CX)
+	PREFETCHT0 4160(CX)
+	PREFETCHT0 4224(CX)
+	PREFETCHT0 4288(CX)
+	PREFETCHT0 4352(CX)
+	VMOVDQU32  (CX), Z0
+	VMOVDQU32  Z0, (AX)
+	VMOVDQU32  64(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 64(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 576(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 128(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 640(AX)
+	VMOVDQU32  128(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 192(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 704(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 256(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 768(AX)
+	VMOVDQU32  192(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 320(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 832(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 384(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 896(AX)
+	VMOVDQU32  256(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 448(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 960(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 512(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 1024(AX)
+	ADDQ       $0x00000140, CX
+	ADDQ       $0x00000440, AX
+	DECQ       DX
+	JNZ        unit
+	VZEROUPPER
+	RET
+
+// func widenQ8_0(dst *byte, src *byte, units int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·widenQ8_0(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         units+16(FP), DX
+	MOVL         $0x000000ff, BX
+	VPBROADCASTD BX, Z31
+	MOVL         $0x4b000000, BX
+	VPBROADCASTD BX, Z30
+	MOVL         $0x4b000080, BX
+	VPBROADCASTD BX, Z29
+	MOVL         $0xffff0000, BX
+	VPBROADCASTD BX, Z28
+
+unit:
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	PREFETCHT0 2304(CX)
+	PREFETCHT0 2368(CX)
+	PREFETCHT0 2432(CX)
+	PREFETCHT0 2496(CX)
+	PREFETCHT0 2560(CX)
+	PREFETCHT0 2624(CX)
+	PREFETCHT0 2688(CX)
+	PREFETCHT0 2752(CX)
+	PREFETCHT0 2816(CX)
+	PREFETCHT0 2880(CX)
+	PREFETCHT0 2944(CX)
+	PREFETCHT0 3008(CX)
+	PREFETCHT0 3072(CX)
+	VMOVDQU    (CX), Y1
+	VMOVDQU    Y1, (AX)
+	VMOVDQU32  64(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 64(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 128(AX)
+	VMOVDQU32  128(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 192(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 256(AX)
+	VMOVDQU32  192(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 320(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 384(AX)
+	VMOVDQU32  256(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 448(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 512(AX)
+	VMOVDQU32  320(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 576(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 640(AX)
+	VMOVDQU32  384(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 704(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 768(AX)
+	VMOVDQU32  448(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 832(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 896(AX)
+	VMOVDQU32  512(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 960(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1024(AX)
+	VMOVDQU    32(CX), Y1
+	VMOVDQU    Y1, 1088(AX)
+	VMOVDQU32  576(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1152(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1216(AX)
+	VMOVDQU32  640(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1280(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1344(AX)
+	VMOVDQU32  704(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1408(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1472(AX)
+	VMOVDQU32  768(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1536(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1600(AX)
+	VMOVDQU32  832(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1664(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1728(AX)
+	VMOVDQU32  896(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1792(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1856(AX)
+	VMOVDQU32  960(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1920(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1984(AX)
+	VMOVDQU32  1024(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 2048(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 2112(AX)
+	ADDQ       $0x00000440, CX
+	ADDQ       $0x00000880, AX
+	DECQ       DX
+	JNZ        unit
+	VZEROUPPER
+	RET
+
+// func widenQ8_1(dst *byte, src *byte, units int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·widenQ8_1(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         units+16(FP), DX
+	MOVL         $0x000000ff, BX
+	VPBROADCASTD BX, Z31
+	MOVL         $0x4b000000, BX
+	VPBROADCASTD BX, Z30
+	MOVL         $0x4b000000, BX
+	VPBROADCASTD BX, Z29
+	MOVL         $0xffff0000, BX
+	VPBROADCASTD BX, Z28
+
+unit:
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	PREFETCHT0 2304(CX)
+	PREFETCHT0 2368(CX)
+	PREFETCHT0 2432(CX)
+	PREFETCHT0 2496(CX)
+	PREFETCHT0 2560(CX)
+	VMOVDQU32  (CX), Z0
+	VMOVDQU32  Z0, (AX)
+	VMOVDQU32  64(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 64(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 128(AX)
+	VMOVDQU32  128(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 192(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 256(AX)
+	VMOVDQU32  192(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 320(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 384(AX)
+	VMOVDQU32  256(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 448(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 512(AX)
+	VMOVDQU32  320(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 576(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 640(AX)
+	VMOVDQU32  384(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 704(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 768(AX)
+	VMOVDQU32  448(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 832(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 896(AX)
+	VMOVDQU32  512(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 960(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1024(AX)
+	ADDQ       $0x00000240, CX
+	ADDQ       $0x00000440, AX
+	DECQ       DX
+	JNZ        unit
+	VZEROUPPER
+	RET
+
+// func widenQ4_K(dst *byte, src *byte, units int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·widenQ4_K(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         units+16(FP), DX
+	VMOVDQU32    widenNibble<>+0(SB), Z31
+	MOVL         $0x0f0f0f0f, BX
+	VPBROADCASTD BX, Z30
+	MOVL         $0x3f3f3f3f, BX
+	VPBROADCASTD BX, Z27
+	MOVL         $0x30303030, BX
+	VPBROADCASTD BX, Z26
+
+unit:
+	PREFETCHT0 4096(CX)
+	PREFETCHT0 4160(CX)
+	PREFETCHT0 4224(CX)
+	PREFETCHT0 4288(CX)
+	PREFETCHT0 4352(CX)
+	PREFETCHT0 4416(CX)
+	PREFETCHT0 4480(CX)
+	PREFETCHT0 4544(CX)
+	PREFETCHT0 4608(CX)
+	PREFETCHT0 4672(CX)
+	PREFETCHT0 4736(CX)
+	PREFETCHT0 4800(CX)
+	PREFETCHT0 4864(CX)
+	PREFETCHT0 4928(CX)
+	PREFETCHT0 4992(CX)
+	PREFETCHT0 5056(CX)
+	PREFETCHT0 5120(CX)
+	PREFETCHT0 5184(CX)
+	PREFETCHT0 5248(CX)
+	PREFETCHT0 5312(CX)
+	PREFETCHT0 5376(CX)
+	PREFETCHT0 5440(CX)
+	PREFETCHT0 5504(CX)
+	PREFETCHT0 5568(CX)
+	PREFETCHT0 5632(CX)
+	PREFETCHT0 5696(CX)
+	PREFETCHT0 5760(CX)
+	PREFETCHT0 5824(CX)
+	PREFETCHT0 5888(CX)
+	PREFETCHT0 5952(CX)
+	PREFETCHT0 6016(CX)
+	PREFETCHT0 6080(CX)
+	PREFETCHT0 6144(CX)
+	PREFETCHT0 6208(CX)
+	PREFETCHT0 6272(CX)
+	PREFETCHT0 6336(CX)
+	VMOVDQU32  (CX), Z0
+	VMOVDQU32  Z0, (AX)
+	VPANDD     64(CX), Z27, Z2
+	VPANDD     128(CX), Z27, Z4
+	VPANDD     192(CX), Z30, Z3
+	VMOVDQU32  192(CX), Z5
+	VPSRLD     $0x04, Z5, Z5
+	VPANDD     Z30, Z5, Z5
+	VPSRLD     $0x02, 64(CX), Z6
+	VPTERNLOGD $0xf8, Z26, Z6, Z3
+	VPSRLD     $0x02, 128(CX), Z6
+	VPTERNLOGD $0xf8, Z26, Z6, Z5
+	VPMOVDB    Z2, 64(AX)
+	VPSRLD     $0x08, Z2, Z2
+	VPMOVDB    Z2, 80(AX)
+	VPSRLD     $0x08, Z2, Z2
+	VPMOVDB    Z2, 96(AX)
+	VPSRLD     $0x08, Z2, Z2
+	VPMOVDB    Z2, 112(AX)
+	VMOVDQU32  Z4, 192(AX)
+	VPMOVDB    Z3, 128(AX)
+	VPSRLD     $0x08, Z3, Z3
+	VPMOVDB    Z3, 144(AX)
+	VPSRLD     $0x08, Z3, Z3
+	VPMOVDB    Z3, 160(AX)
+	VPSRLD     $0x08, Z3, Z3
+	VPMOVDB    Z3, 176(AX)
+	VMOVDQU32  Z5, 256(AX)
+	VMOVDQU32  256(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 320(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 1344(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 384(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 1408(AX)
+	VMOVDQU32  320(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 448(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 1472(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 512(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 1536(AX)
+	VMOVDQU32  384(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 576(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 1600(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 640(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 1664(AX)
+	VMOVDQU32  448(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 704(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 1728(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 768(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 1792(AX)
+	VMOVDQU32  512(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 832(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 1856(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 896(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 1920(AX)
+	VMOVDQU32  576(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 960(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 1984(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 1024(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 2048(AX)
+	VMOVDQU32  640(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 1088(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 2112(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 1152(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 2176(AX)
+	VMOVDQU32  704(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 1216(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 2240(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 1280(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 2304(AX)
+	VMOVDQU32  768(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 2368(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 3392(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 2432(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 3456(AX)
+	VMOVDQU32  832(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 2496(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 3520(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 2560(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 3584(AX)
+	VMOVDQU32  896(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 2624(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 3648(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 2688(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 3712(AX)
+	VMOVDQU32  960(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 2752(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 3776(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 2816(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 3840(AX)
+	VMOVDQU32  1024(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 2880(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 3904(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 2944(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 3968(AX)
+	VMOVDQU32  1088(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 3008(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 4032(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 3072(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 4096(AX)
+	VMOVDQU32  1152(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 3136(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 4160(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 3200(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 4224(AX)
+	VMOVDQU32  1216(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 3264(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 4288(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 3328(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 4352(AX)
+	VMOVDQU32  1280(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 4416(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 5440(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 4480(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 5504(AX)
+	VMOVDQU32  1344(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 4544(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 5568(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 4608(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 5632(AX)
+	VMOVDQU32  1408(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 4672(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 5696(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 4736(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 5760(AX)
+	VMOVDQU32  1472(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 4800(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 5824(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 4864(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 5888(AX)
+	VMOVDQU32  1536(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 4928(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 5952(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 4992(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 6016(AX)
+	VMOVDQU32  1600(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 5056(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 6080(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 5120(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 6144(AX)
+	VMOVDQU32  1664(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 5184(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 6208(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 5248(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 6272(AX)
+	VMOVDQU32  1728(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 5312(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 6336(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 5376(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 6400(AX)
+	VMOVDQU32  1792(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 6464(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 7488(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 6528(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 7552(AX)
+	VMOVDQU32  1856(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 6592(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 7616(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 6656(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 7680(AX)
+	VMOVDQU32  1920(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 6720(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 7744(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 6784(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 7808(AX)
+	VMOVDQU32  1984(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 6848(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 7872(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 6912(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 7936(AX)
+	VMOVDQU32  2048(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 6976(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 8000(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 7040(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 8064(AX)
+	VMOVDQU32  2112(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 7104(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 8128(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 7168(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 8192(AX)
+	VMOVDQU32  2176(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 7232(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 8256(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 7296(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 8320(AX)
+	VMOVDQU32  2240(CX), Z0
+	VPERMW     Z31, Z0, Z4
+	VMOVDQU32  Z4, 7360(AX)
+	VPSRLD     $0x04, Z0, Z1
+	VPERMW     Z31, Z1, Z5
+	VMOVDQU32  Z5, 8384(AX)
+	VPSRLD     $0x08, Z0, Z2
+	VPERMW     Z31, Z2, Z6
+	VMOVDQU32  Z6, 7424(AX)
+	VPSRLD     $0x0c, Z0, Z3
+	VPERMW     Z31, Z3, Z7
+	VMOVDQU32  Z7, 8448(AX)
+	ADDQ       $0x00000900, CX
+	ADDQ       $0x00002140, AX
+	DECQ       DX
+	JNZ        unit
+	VZEROUPPER
+	RET
+
+// func widenK32(dst *byte, src *byte, units int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·widenK32(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         units+16(FP), DX
+	MOVL         $0x000000ff, BX
+	VPBROADCASTD BX, Z31
+	MOVL         $0x4b000000, BX
+	VPBROADCASTD BX, Z30
+	MOVL         $0x4b000000, BX
+	VPBROADCASTD BX, Z29
+	MOVL         $0xffff0000, BX
+	VPBROADCASTD BX, Z28
+
+unit:
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	PREFETCHT0 2304(CX)
+	PREFETCHT0 2368(CX)
+	PREFETCHT0 2432(CX)
+	PREFETCHT0 2496(CX)
+	PREFETCHT0 2560(CX)
+	PREFETCHT0 2624(CX)
+	PREFETCHT0 2688(CX)
+	PREFETCHT0 2752(CX)
+	PREFETCHT0 2816(CX)
+	PREFETCHT0 2880(CX)
+	PREFETCHT0 2944(CX)
+	PREFETCHT0 3008(CX)
+	PREFETCHT0 3072(CX)
+	PREFETCHT0 3136(CX)
+	PREFETCHT0 3200(CX)
+	PREFETCHT0 3264(CX)
+	PREFETCHT0 3328(CX)
+	PREFETCHT0 3392(CX)
+	PREFETCHT0 3456(CX)
+	PREFETCHT0 3520(CX)
+	PREFETCHT0 3584(CX)
+	PREFETCHT0 3648(CX)
+	PREFETCHT0 3712(CX)
+	PREFETCHT0 3776(CX)
+	PREFETCHT0 3840(CX)
+	PREFETCHT0 3904(CX)
+	PREFETCHT0 3968(CX)
+	PREFETCHT0 4032(CX)
+	PREFETCHT0 4096(CX)
+	PREFETCHT0 4160(CX)
+	PREFETCHT0 4224(CX)
+	PREFETCHT0 4288(CX)
+	PREFETCHT0 4352(CX)
+	PREFETCHT0 4416(CX)
+	PREFETCHT0 4480(CX)
+	PREFETCHT0 4544(CX)
+	PREFETCHT0 4608(CX)
+	PREFETCHT0 4672(CX)
+	PREFETCHT0 4736(CX)
+	PREFETCHT0 4800(CX)
+	PREFETCHT0 4864(CX)
+	PREFETCHT0 4928(CX)
+	PREFETCHT0 4992(CX)
+	PREFETCHT0 5056(CX)
+	PREFETCHT0 5120(CX)
+	PREFETCHT0 5184(CX)
+	PREFETCHT0 5248(CX)
+	PREFETCHT0 5312(CX)
+	PREFETCHT0 5376(CX)
+	PREFETCHT0 5440(CX)
+	PREFETCHT0 5504(CX)
+	PREFETCHT0 5568(CX)
+	PREFETCHT0 5632(CX)
+	PREFETCHT0 5696(CX)
+	PREFETCHT0 5760(CX)
+	PREFETCHT0 5824(CX)
+	PREFETCHT0 5888(CX)
+	PREFETCHT0 5952(CX)
+	PREFETCHT0 6016(CX)
+	PREFETCHT0 6080(CX)
+	PREFETCHT0 6144(CX)
+	PREFETCHT0 6208(CX)
+	PREFETCHT0 6272(CX)
+	PREFETCHT0 6336(CX)
+	PREFETCHT0 6400(CX)
+	VMOVDQU32  (CX), Z0
+	VMOVDQU32  Z0, (AX)
+	VMOVDQU32  64(CX), Z0
+	VMOVDQU32  Z0, 64(AX)
+	VMOVDQU32  128(CX), Z0
+	VMOVDQU32  Z0, 128(AX)
+	VMOVDQU32  192(CX), Z0
+	VMOVDQU32  Z0, 192(AX)
+	VMOVDQU32  256(CX), Z0
+	VMOVDQU32  Z0, 256(AX)
+	VMOVDQU32  320(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 320(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 384(AX)
+	VMOVDQU32  384(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 448(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 512(AX)
+	VMOVDQU32  448(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 576(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 640(AX)
+	VMOVDQU32  512(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 704(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 768(AX)
+	VMOVDQU32  576(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 832(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 896(AX)
+	VMOVDQU32  640(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 960(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1024(AX)
+	VMOVDQU32  704(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1088(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1152(AX)
+	VMOVDQU32  768(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1216(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1280(AX)
+	VMOVDQU32  832(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1344(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1408(AX)
+	VMOVDQU32  896(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1472(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1536(AX)
+	VMOVDQU32  960(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1600(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1664(AX)
+	VMOVDQU32  1024(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1728(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1792(AX)
+	VMOVDQU32  1088(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1856(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 1920(AX)
+	VMOVDQU32  1152(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 1984(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 2048(AX)
+	VMOVDQU32  1216(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 2112(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 2176(AX)
+	VMOVDQU32  1280(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 2240(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 2304(AX)
+	VMOVDQU32  1344(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 2368(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 2432(AX)
+	VMOVDQU32  1408(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 2496(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 2560(AX)
+	VMOVDQU32  1472(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 2624(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 2688(AX)
+	VMOVDQU32  1536(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 2752(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 2816(AX)
+	VMOVDQU32  1600(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 2880(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 2944(AX)
+	VMOVDQU32  1664(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 3008(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 3072(AX)
+	VMOVDQU32  1728(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 3136(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 3200(AX)
+	VMOVDQU32  1792(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 3264(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 3328(AX)
+	VMOVDQU32  1856(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 3392(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 3456(AX)
+	VMOVDQU32  1920(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 3520(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 3584(AX)
+	VMOVDQU32  1984(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 3648(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 3712(AX)
+	VMOVDQU32  2048(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 3776(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 3840(AX)
+	VMOVDQU32  2112(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 3904(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 3968(AX)
+	VMOVDQU32  2176(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 4032(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 4096(AX)
+	VMOVDQU32  2240(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 4160(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 4224(AX)
+	VMOVDQU32  2304(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 4288(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 4352(AX)
+	VMOVDQU32  2368(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 4416(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 4480(AX)
+	VMOVDQU32  2432(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 4544(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 4608(AX)
+	VMOVDQU32  2496(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 4672(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 4736(AX)
+	VMOVDQU32  2560(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 4800(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 4864(AX)
+	VMOVDQU32  2624(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 4928(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 4992(AX)
+	VMOVDQU32  2688(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 5056(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 5120(AX)
+	VMOVDQU32  2752(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 5184(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 5248(AX)
+	VMOVDQU32  2816(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 5312(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 5376(AX)
+	VMOVDQU32  2880(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 5440(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 5504(AX)
+	VMOVDQU32  2944(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 5568(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 5632(AX)
+	VMOVDQU32  3008(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 5696(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 5760(AX)
+	VMOVDQU32  3072(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 5824(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 5888(AX)
+	VMOVDQU32  3136(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 5952(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 6016(AX)
+	VMOVDQU32  3200(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 6080(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 6144(AX)
+	VMOVDQU32  3264(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 6208(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 6272(AX)
+	VMOVDQU32  3328(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 6336(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 6400(AX)
+	VMOVDQU32  3392(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 6464(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 6528(AX)
+	VMOVDQU32  3456(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 6592(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 6656(AX)
+	VMOVDQU32  3520(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 6720(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 6784(AX)
+	VMOVDQU32  3584(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 6848(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 6912(AX)
+	VMOVDQU32  3648(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 6976(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 7040(AX)
+	VMOVDQU32  3712(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 7104(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 7168(AX)
+	VMOVDQU32  3776(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 7232(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 7296(AX)
+	VMOVDQU32  3840(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 7360(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 7424(AX)
+	VMOVDQU32  3904(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 7488(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 7552(AX)
+	VMOVDQU32  3968(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 7616(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 7680(AX)
+	VMOVDQU32  4032(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 7744(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 7808(AX)
+	VMOVDQU32  4096(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 7872(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 7936(AX)
+	VMOVDQU32  4160(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 8000(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 8064(AX)
+	VMOVDQU32  4224(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 8128(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 8192(AX)
+	VMOVDQU32  4288(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 8256(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 8320(AX)
+	VMOVDQU32  4352(CX), Z0
+	VPSRLD     $0x08, Z0, Z1
+	VPSRLD     $0x10, Z0, Z2
+	VPSRLD     $0x18, Z0, Z3
+	VPTERNLOGD $0xea, Z30, Z31, Z0
+	VSUBPS     Z29, Z0, Z0
+	VPTERNLOGD $0xea, Z30, Z31, Z1
+	VSUBPS     Z29, Z1, Z1
+	VPTERNLOGD $0xea, Z30, Z31, Z2
+	VSUBPS     Z29, Z2, Z2
+	VPTERNLOGD $0xea, Z30, Z31, Z3
+	VSUBPS     Z29, Z3, Z3
+	VPSRLD     $0x10, Z0, Z0
+	VPTERNLOGD $0xea, Z0, Z28, Z2
+	VMOVDQU32  Z2, 8384(AX)
+	VPSRLD     $0x10, Z1, Z1
+	VPTERNLOGD $0xea, Z1, Z28, Z3
+	VMOVDQU32  Z3, 8448(AX)
+	ADDQ       $0x00001140, CX
+	ADDQ       $0x00002140, AX
+	DECQ       DX
+	JNZ        unit
+	VZEROUPPER
+	RET
+
+// func widenQ6_K(dst *byte, src *byte, units int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·widenQ6_K(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         units+16(FP), DX
+	MOVL         $0x0f0f0f0f, BX
+	VPBROADCASTD BX, Z30
+	MOVL         $0x30303030, BX
+	VPBROADCASTD BX, Z31
+	VMOVDQU32    widenSix<>+0(SB), Z28
+	VMOVDQU32    widenSix<>+64(SB), Z29
+
+unit:
+	PREFETCHT0 4096(CX)
+	PREFETCHT0 4160(CX)
+	PREFETCHT0 4224(CX)
+	PREFETCHT0 4288(CX)
+	PREFETCHT0 4352(CX)
+	PREFETCHT0 4416(CX)
+	PREFETCHT0 4480(CX)
+	PREFETCHT0 4544(CX)
+	PREFETCHT0 4608(CX)
+	PREFETCHT0 4672(CX)
+	PREFETCHT0 4736(CX)
+	PREFETCHT0 4800(CX)
+	PREFETCHT0 4864(CX)
+	PREFETCHT0 4928(CX)
+	PREFETCHT0 4992(CX)
+	PREFETCHT0 5056(CX)
+	PREFETCHT0 5120(CX)
+	PREFETCHT0 5184(CX)
+	PREFETCHT0 5248(CX)
+	PREFETCHT0 5312(CX)
+	PREFETCHT0 5376(CX)
+	PREFETCHT0 5440(CX)
+	PREFETCHT0 5504(CX)
+	PREFETCHT0 5568(CX)
+	PREFETCHT0 5632(CX)
+	PREFETCHT0 5696(CX)
+	PREFETCHT0 5760(CX)
+	PREFETCHT0 5824(CX)
+	PREFETCHT0 5888(CX)
+	PREFETCHT0 5952(CX)
+	PREFETCHT0 6016(CX)
+	PREFETCHT0 6080(CX)
+	PREFETCHT0 6144(CX)
+	PREFETCHT0 6208(CX)
+	PREFETCHT0 6272(CX)
+	PREFETCHT0 6336(CX)
+	PREFETCHT0 6400(CX)
+	PREFETCHT0 6464(CX)
+	PREFETCHT0 6528(CX)
+	PREFETCHT0 6592(CX)
+	PREFETCHT0 6656(CX)
+	PREFETCHT0 6720(CX)
+	PREFETCHT0 6784(CX)
+	PREFETCHT0 6848(CX)
+	PREFETCHT0 6912(CX)
+	PREFETCHT0 6976(CX)
+	PREFETCHT0 7040(CX)
+	PREFETCHT0 7104(CX)
+	PREFETCHT0 7168(CX)
+	PREFETCHT0 7232(CX)
+	PREFETCHT0 7296(CX)
+	PREFETCHT0 7360(CX)
+	PREFETCHT0 7424(CX)
+	VMOVDQU32  (CX), Z0
+	VMOVDQU32  Z0, (AX)
+	VMOVDQU32  64(CX), Z0
+	VMOVDQU32  Z0, 64(AX)
+	VMOVDQU32  128(CX), Z0
+	VMOVDQU32  Z0, 128(AX)
+	VMOVDQU32  192(CX), Z0
+	VMOVDQU32  Z0, 192(AX)
+	VMOVDQU32  256(CX), Z0
+	VMOVDQU32  Z0, 256(AX)
+	VMOVDQU32  320(CX), Z4
+	VMOVDQU32  384(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  448(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 320(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 384(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 1344(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 1408(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 2368(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 2432(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 3392(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 3456(AX)
+	VMOVDQU32  512(CX), Z4
+	VMOVDQU32  576(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  640(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 448(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 512(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 1472(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 1536(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 2496(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 2560(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 3520(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 3584(AX)
+	VMOVDQU32  704(CX), Z4
+	VMOVDQU32  768(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  832(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 576(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 640(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 1600(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 1664(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 2624(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 2688(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 3648(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 3712(AX)
+	VMOVDQU32  896(CX), Z4
+	VMOVDQU32  960(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  1024(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 704(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 768(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 1728(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 1792(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 2752(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 2816(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 3776(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 3840(AX)
+	VMOVDQU32  1088(CX), Z4
+	VMOVDQU32  1152(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  1216(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 832(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 896(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 1856(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 1920(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 2880(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 2944(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 3904(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 3968(AX)
+	VMOVDQU32  1280(CX), Z4
+	VMOVDQU32  1344(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  1408(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 960(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 1024(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 1984(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 2048(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 3008(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 3072(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 4032(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 4096(AX)
+	VMOVDQU32  1472(CX), Z4
+	VMOVDQU32  1536(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  1600(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 1088(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 1152(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 2112(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 2176(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 3136(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 3200(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 4160(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 4224(AX)
+	VMOVDQU32  1664(CX), Z4
+	VMOVDQU32  1728(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  1792(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 1216(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 1280(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 2240(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 2304(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 3264(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 3328(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 4288(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 4352(AX)
+	VMOVDQU32  1856(CX), Z4
+	VMOVDQU32  1920(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  1984(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 4416(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 4480(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 5440(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 5504(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 6464(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 6528(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 7488(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 7552(AX)
+	VMOVDQU32  2048(CX), Z4
+	VMOVDQU32  2112(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  2176(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 4544(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 4608(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 5568(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 5632(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 6592(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 6656(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 7616(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 7680(AX)
+	VMOVDQU32  2240(CX), Z4
+	VMOVDQU32  2304(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  2368(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 4672(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 4736(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 5696(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 5760(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 6720(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 6784(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 7744(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 7808(AX)
+	VMOVDQU32  2432(CX), Z4
+	VMOVDQU32  2496(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  2560(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 4800(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 4864(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 5824(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 5888(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 6848(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 6912(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 7872(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 7936(AX)
+	VMOVDQU32  2624(CX), Z4
+	VMOVDQU32  2688(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  2752(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 4928(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 4992(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 5952(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 6016(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 6976(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 7040(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 8000(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 8064(AX)
+	VMOVDQU32  2816(CX), Z4
+	VMOVDQU32  2880(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  2944(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 5056(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 5120(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 6080(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 6144(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 7104(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 7168(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 8128(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 8192(AX)
+	VMOVDQU32  3008(CX), Z4
+	VMOVDQU32  3072(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  3136(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 5184(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 5248(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 6208(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 6272(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 7232(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 7296(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 8256(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 8320(AX)
+	VMOVDQU32  3200(CX), Z4
+	VMOVDQU32  3264(CX), Z5
+	VPANDD     Z4, Z30, Z0
+	VPANDD     Z5, Z30, Z1
+	VPSRLD     $0x04, Z4, Z2
+	VPSRLD     $0x04, Z5, Z3
+	VMOVDQU32  3328(CX), Z4
+	VPANDD     Z30, Z2, Z2
+	VPANDD     Z30, Z3, Z3
+	VPSLLD     $0x04, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z0
+	VPSLLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z1
+	VPTERNLOGD $0xf8, Z31, Z4, Z2
+	VPSRLD     $0x02, Z4, Z5
+	VPTERNLOGD $0xf8, Z31, Z5, Z3
+	VPSRLD     $0x08, Z0, Z8
+	VPERMI2W   Z29, Z28, Z0
+	VMOVDQU32  Z0, 5312(AX)
+	VPERMI2W   Z29, Z28, Z8
+	VMOVDQU32  Z8, 5376(AX)
+	VPSRLD     $0x08, Z1, Z9
+	VPERMI2W   Z29, Z28, Z1
+	VMOVDQU32  Z1, 6336(AX)
+	VPERMI2W   Z29, Z28, Z9
+	VMOVDQU32  Z9, 6400(AX)
+	VPSRLD     $0x08, Z2, Z10
+	VPERMI2W   Z29, Z28, Z2
+	VMOVDQU32  Z2, 7360(AX)
+	VPERMI2W   Z29, Z28, Z10
+	VMOVDQU32  Z10, 7424(AX)
+	VPSRLD     $0x08, Z3, Z11
+	VPERMI2W   Z29, Z28, Z3
+	VMOVDQU32  Z3, 8384(AX)
+	VPERMI2W   Z29, Z28, Z11
+	VMOVDQU32  Z11, 8448(AX)
+	ADDQ       $0x00000d40, CX
+	ADDQ       $0x00002140, AX
+	DECQ       DX
+	JNZ        unit
+	VZEROUPPER
+	RET
+
+// func place32(dst *byte, src *byte, T int, t int, blocks int)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·place32(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   src+8(FP), CX
+	MOVQ   T+16(FP), DX
+	MOVQ   t+24(FP), BX
+	MOVQ   blocks+32(FP), SI
+	LEAQ   (AX)(BX*4), DI
+	IMUL3Q $0x00000008, DX, R8
+	ADDQ   AX, R8
+	SHLQ   $0x06, BX
+	ADDQ   BX, R8
+	MOVQ   DX, AX
+	SHLQ   $0x06, AX
+	IMUL3Q $0x00000088, DX, BX
+
+block:
+	MOVQ      DI, R10
+	MOVL      (CX), R9
+	MOVL      R9, (R10)
+	LEAQ      (R10)(DX*4), R10
+	MOVL      8(CX), R9
+	MOVL      R9, (R10)
+	LEAQ      (R10)(DX*4), R10
+	MOVQ      R8, R10
+	VPMOVSXBD 12(CX), Z0
+	VPSLLD    $0x08, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 28(CX), Z1
+	VPSLLD    $0x08, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 44(CX), Z0
+	VPSLLD    $0x00, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 60(CX), Z1
+	VPSLLD    $0x00, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	ADDQ      $0x0000004c, CX
+	ADDQ      BX, DI
+	ADDQ      BX, R8
+	DECQ      SI
+	JNZ       block
+	VZEROUPPER
+	RET
+
+// func place256(dst *byte, src *byte, T int, t int, blocks int)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·place256(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   src+8(FP), CX
+	MOVQ   T+16(FP), DX
+	MOVQ   t+24(FP), BX
+	MOVQ   blocks+32(FP), SI
+	LEAQ   (AX)(BX*4), DI
+	IMUL3Q $0x00000020, DX, R8
+	ADDQ   AX, R8
+	SHLQ   $0x06, BX
+	ADDQ   BX, R8
+	MOVQ   DX, AX
+	SHLQ   $0x06, AX
+	IMUL3Q $0x00000420, DX, BX
+
+block:
+	MOVQ      DI, R10
+	MOVL      (CX), R9
+	MOVL      R9, (R10)
+	LEAQ      (R10)(DX*4), R10
+	MOVL      4(CX), R9
+	MOVL      R9, (R10)
+	LEAQ      (R10)(DX*4), R10
+	MOVL      8(CX), R9
+	MOVL      R9, (R10)
+	LEAQ      (R10)(DX*4), R10
+	MOVL      12(CX), R9
+	MOVL      R9, (R10)
+	LEAQ      (R10)(DX*4), R10
+	MOVL      16(CX), R9
+	MOVL      R9, (R10)
+	LEAQ      (R10)(DX*4), R10
+	MOVL      20(CX), R9
+	MOVL      R9, (R10)
+	LEAQ      (R10)(DX*4), R10
+	MOVL      24(CX), R9
+	MOVL      R9, (R10)
+	LEAQ      (R10)(DX*4), R10
+	MOVQ      R8, R10
+	VPMOVSXBD 92(CX), Z0
+	VPSLLD    $0x08, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 108(CX), Z1
+	VPSLLD    $0x08, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 348(CX), Z0
+	VPSLLD    $0x00, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 364(CX), Z1
+	VPSLLD    $0x00, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 124(CX), Z0
+	VPSLLD    $0x08, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 140(CX), Z1
+	VPSLLD    $0x08, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 380(CX), Z0
+	VPSLLD    $0x00, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 396(CX), Z1
+	VPSLLD    $0x00, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 156(CX), Z0
+	VPSLLD    $0x08, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 172(CX), Z1
+	VPSLLD    $0x08, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 412(CX), Z0
+	VPSLLD    $0x00, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 428(CX), Z1
+	VPSLLD    $0x00, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 188(CX), Z0
+	VPSLLD    $0x08, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 204(CX), Z1
+	VPSLLD    $0x08, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 444(CX), Z0
+	VPSLLD    $0x00, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 460(CX), Z1
+	VPSLLD    $0x00, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 220(CX), Z0
+	VPSLLD    $0x08, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 236(CX), Z1
+	VPSLLD    $0x08, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 476(CX), Z0
+	VPSLLD    $0x00, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 492(CX), Z1
+	VPSLLD    $0x00, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 252(CX), Z0
+	VPSLLD    $0x08, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 268(CX), Z1
+	VPSLLD    $0x08, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 508(CX), Z0
+	VPSLLD    $0x00, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 524(CX), Z1
+	VPSLLD    $0x00, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 284(CX), Z0
+	VPSLLD    $0x08, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 300(CX), Z1
+	VPSLLD    $0x08, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 540(CX), Z0
+	VPSLLD    $0x00, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 556(CX), Z1
+	VPSLLD    $0x00, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 316(CX), Z0
+	VPSLLD    $0x08, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 332(CX), Z1
+	VPSLLD    $0x08, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	VPMOVSXBD 572(CX), Z0
+	VPSLLD    $0x00, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, Y0
+	VPSHUFLW  $0xd8, Y0, Y0
+	VPSHUFHW  $0xd8, Y0, Y0
+	VMOVDQU   Y0, (R10)
+	VPMOVSXBD 588(CX), Z1
+	VPSLLD    $0x00, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, Y1
+	VPSHUFLW  $0xd8, Y1, Y1
+	VPSHUFHW  $0xd8, Y1, Y1
+	VMOVDQU   Y1, 32(R10)
+	ADDQ      AX, R10
+	ADDQ      $0x0000025c, CX
+	ADDQ      BX, DI
+	ADDQ      BX, R8
+	DECQ      SI
+	JNZ       block
 	VZEROUPPER
 	RET
 

@@ -36,6 +36,8 @@ func (m *Mat) Mul(y []float32, ldy int, x Input, p0, p1 int, scratch []byte) {
 	case !m.Form.Packed():
 		_ = m.Data[p1*Pair*m.stride()-1]
 		m.k.dots(m.Form, y[p0*Pair:], ldy, &m.Data[p0*Pair*m.stride()], m.stride(), (p1-p0)*Pair, x, m.NCols)
+	case m.tile(x.N) > 1 && m.k.tiles[m.Form] != nil:
+		m.tileMat(y, ldy, x, p0, p1, scratch)
 	case m.tile(x.N) > 1 || m.k.mv[m.Form] == nil:
 		m.matMat(y, ldy, x, p0, p1, scratch)
 	default:

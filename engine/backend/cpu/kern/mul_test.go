@@ -135,7 +135,7 @@ func TestNothingIsAllocated(t *testing.T) {
 			m := pack(t, k, ty, rows, cols, randomRows(ty, rows, cols, rnd))
 			x, y, scratch := randomX(n, cols, cols, rnd), make([]float32, n*rows), make([]byte, m.Scratch())
 			q := m.Quant()
-			in := Input{F: x, LD: cols, N: n, Q: make([]byte, n*q.Size(cols))}
+			in := Input{F: x, LD: cols, N: n, Q: make([]byte, k.Room(q, cols, n))}
 			tmp := make([]byte, MaxT*q.Size(cols))
 			require.Zero(t, testing.AllocsPerRun(3, func() {
 				if q != AsFloat {

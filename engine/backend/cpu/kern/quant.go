@@ -72,13 +72,25 @@ func (k *Kernels) Tiles(n int) int {
 	return (n + t - 1) / t
 }
 
-// Quantise fills pieces [t0, t1) of dst from x: n rows of cols values, ld floats apart, padded with zeros to a multiple of
-// Pad. Pieces may be done at the same time by different threads. scratch holds MaxT*Size(cols) bytes.
+// Room returns the bytes that a batch of n tokens of cols values needs for its quantised form.
+func (k *Kernels) Room(q Quant, cols, n int) int {
+	if q != AsFloat && k.place32 != nil {
+		return (n+1)*q.wide(cols) + wideAhead
+	}
+	return n * q.Size(cols)
+}
+
+// Quantise fills pieces [t0, t1) of dst, which has Room, from x: n rows of cols values, ld floats apart, padded with zeros to
+// a multiple of Pad. Pieces may be done at the same time by different threads. scratch holds MaxT*Size(cols) bytes.
 func (k *Kernels) Quantise(q Quant, dst []byte, x []float32, ld, cols, n, t0, t1 int, scratch []byte) {
-	size, T := q.Size(cols), k.tileOf(n)
+	size, each, T := q.Size(cols), q.Size(cols), k.tileOf(n)
+	wide := T > 1 && k.place32 != nil
+	if wide {
+		each = q.wide(cols)
+	}
 	for t := t0; t < t1; t++ {
 		c := min(T, n-t*T)
-		out := dst[t*T*size : (t*T+c)*size]
+		out := dst[t*T*each:]
 		if c == 1 {
 			k.quantRow(q, out, x[t*T*ld:], cols)
 			continue
@@ -86,8 +98,24 @@ func (k *Kernels) Quantise(q Quant, dst []byte, x []float32, ld, cols, n, t0, t1
 		for i := range c {
 			k.quantRow(q, scratch[i*size:(i+1)*size], x[(t*T+i)*ld:], cols)
 		}
-		k.merge(out, scratch[:c*size], c)
+		if !wide {
+			k.merge(out[:c*size], scratch[:c*size], c)
+			continue
+		}
+		even := (c + 1) / 2 * 2
+		for i := range c {
+			k.place(q, out[:even*each], scratch[i*size:(i+1)*size], even, i)
+		}
 	}
+}
+
+// place puts quantised token i into a tile of T for the tile kernels.
+func (k *Kernels) place(q Quant, dst, src []byte, T, i int) {
+	if q == Per256 {
+		k.place256(&dst[0], &src[0], T, i, len(src)/x256)
+		return
+	}
+	k.place32(&dst[0], &src[0], T, i, len(src)/x32)
 }
 
 // quantRow quantises one token.

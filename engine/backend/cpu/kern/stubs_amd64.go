@@ -128,6 +128,201 @@ func interleaveT5(dst *byte, src *byte, stride int, n16 int)
 func interleaveT6(dst *byte, src *byte, stride int, n16 int)
 
 //go:noescape
+func mmaQ4_0T2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_0T4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_0T6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_0T8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_0T10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_0T12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_0T14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_0T16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_1T2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_1T4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_1T6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_1T8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_1T10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_1T12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_1T14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_1T16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_0T2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_0T4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_0T6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_0T8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_0T10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_0T12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_0T14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_0T16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_1T2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_1T4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_1T6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_1T8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_1T10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_1T12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_1T14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ8_1T16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_KT2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_KT4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_KT6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_KT8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_KT10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_KT12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_KT14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ4_KT16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaK32T2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaK32T4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaK32T6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaK32T8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaK32T10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaK32T12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaK32T14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaK32T16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ6_KT2(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ6_KT4(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ6_KT6(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ6_KT8(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ6_KT10(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ6_KT12(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ6_KT14(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func mmaQ6_KT16(y *float32, ldy int, w *byte, ws int, x *byte, xs int, units int, tiles int, cfg *byte, tmp *byte, first int, rows int)
+
+//go:noescape
+func widenQ4_0(dst *byte, src *byte, units int)
+
+//go:noescape
+func widenQ4_1(dst *byte, src *byte, units int)
+
+//go:noescape
+func widenQ8_0(dst *byte, src *byte, units int)
+
+//go:noescape
+func widenQ8_1(dst *byte, src *byte, units int)
+
+//go:noescape
+func widenQ4_K(dst *byte, src *byte, units int)
+
+//go:noescape
+func widenK32(dst *byte, src *byte, units int)
+
+//go:noescape
+func widenQ6_K(dst *byte, src *byte, units int)
+
+//go:noescape
+func place32(dst *byte, src *byte, T int, t int, blocks int)
+
+//go:noescape
+func place256(dst *byte, src *byte, T int, t int, blocks int)
+
+//go:noescape
 func mvQ4_0avx2(dst *float32, w *byte, x *byte, units int, groups int, pf int)
 
 //go:noescape

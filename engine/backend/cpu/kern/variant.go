@@ -9,10 +9,12 @@ import (
 type (
 	mvFunc    = func(dst *float32, w, x *byte, units, groups, pf int)
 	mmFunc    = func(y *float32, ldy int, w *byte, ws int, x *byte, units int) // two groups, ws bytes apart
-	mm1Func   = func(y *float32, ldy int, w *byte, x *byte, units int)         // one group
+	mmaFunc   = func(y *float32, ldy int, w *byte, ws int, x *byte, xs, units, tiles int, cfg, tmp *byte, first, rows int)
+	mm1Func   = func(y *float32, ldy int, w *byte, x *byte, units int) // one group
 	unpkFunc  = func(dst, src *byte, units int)
 	quantFunc = func(dst *byte, x *float32, blocks int)
 	leaveFunc = func(dst, src *byte, stride, n16 int)
+	placeFunc = func(dst, src *byte, T, t, blocks int)
 	dotFunc   = func(y *float32, ldy int, w *byte, x *float32, ldx int, n16 int)
 	qkFunc    = func(s *float32, lds int, q *float32, ldq int, pages *uintptr, off int, n int, dim16 int, scale float32)
 	pvFunc    = func(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)
@@ -31,6 +33,10 @@ type Kernels struct {
 	quant32    quantFunc
 	quant256   quantFunc
 	interleave [MaxT + 1]leaveFunc
+	tiles      [forms]*[MaxT/2 + 1]mmaFunc // AMX: by pairs of tokens; nil: no kernel
+	widen      [forms]unpkFunc             // for them
+	place32    placeFunc                   // nil: the tokens of a tile are interleaved
+	place256   placeFunc
 	dotRows    int
 	dot        [forms][]dotFunc // by tokens
 	qk         []qkFunc         // by rows

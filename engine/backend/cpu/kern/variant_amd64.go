@@ -5,7 +5,7 @@ package kern
 import "golang.org/x/sys/cpu"
 
 // builtVariants lists the variants, best first.
-func builtVariants() []*Kernels { return []*Kernels{avx512(), avx2(), goKernels()} }
+func builtVariants() []*Kernels { return []*Kernels{amx(), avx512(), avx2(), goKernels()} }
 
 func avx512() *Kernels {
 	mm8 := [MaxT + 1]mmFunc{nil, mmQ8_0T1, mmQ8_0T2, mmQ8_0T3, mmQ8_0T4, mmQ8_0T5, mmQ8_0T6}
@@ -14,7 +14,7 @@ func avx512() *Kernels {
 	mmK16 := [MaxT + 1]mmFunc{nil, mmK16T1, mmK16T2, mmK16T3, mmK16T4, mmK16T5, mmK16T6}
 	x := &cpu.X86
 	return &Kernels{
-		name: "avx512-vnni", tile: MaxT,
+		name: "avx512-vnni", tile: 6,
 		has:        x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512DQ && x.HasAVX512VNNI && x.HasAVX2 && x.HasFMA && x.HasF16C,
 		mv:         [forms]mvFunc{Q4_0: mvQ4_0, Q4_1: mvQ4_1, Q8_0: mvQ8_0, Q8_1: mvQ8_1, Q4_K: mvQ4_K, Q6_K: mvQ6_K},
 		unpack:     [forms]unpkFunc{Q4_0: unpackQ4_0, Q4_1: unpackQ4_1, Q4_K: unpackQ4_K, Q6_K: unpackQ6_K},
@@ -35,9 +35,28 @@ func avx512() *Kernels {
 	}
 }
 
+// amx is avx512 with tiles for batches of quantised inputs.
+func amx() *Kernels {
+	k := avx512()
+	k.name, k.tile = "amx-bf16", MaxT
+	k.has = k.has && hasTiles()
+	k.tiles = [forms]*[MaxT/2 + 1]mmaFunc{
+		Q4_0: &[MaxT/2 + 1]mmaFunc{nil, mmaQ4_0T2, mmaQ4_0T4, mmaQ4_0T6, mmaQ4_0T8, mmaQ4_0T10, mmaQ4_0T12, mmaQ4_0T14, mmaQ4_0T16},
+		Q4_1: &[MaxT/2 + 1]mmaFunc{nil, mmaQ4_1T2, mmaQ4_1T4, mmaQ4_1T6, mmaQ4_1T8, mmaQ4_1T10, mmaQ4_1T12, mmaQ4_1T14, mmaQ4_1T16},
+		Q8_0: &[MaxT/2 + 1]mmaFunc{nil, mmaQ8_0T2, mmaQ8_0T4, mmaQ8_0T6, mmaQ8_0T8, mmaQ8_0T10, mmaQ8_0T12, mmaQ8_0T14, mmaQ8_0T16},
+		Q8_1: &[MaxT/2 + 1]mmaFunc{nil, mmaQ8_1T2, mmaQ8_1T4, mmaQ8_1T6, mmaQ8_1T8, mmaQ8_1T10, mmaQ8_1T12, mmaQ8_1T14, mmaQ8_1T16},
+		Q4_K: &[MaxT/2 + 1]mmaFunc{nil, mmaQ4_KT2, mmaQ4_KT4, mmaQ4_KT6, mmaQ4_KT8, mmaQ4_KT10, mmaQ4_KT12, mmaQ4_KT14, mmaQ4_KT16},
+		K32:  &[MaxT/2 + 1]mmaFunc{nil, mmaK32T2, mmaK32T4, mmaK32T6, mmaK32T8, mmaK32T10, mmaK32T12, mmaK32T14, mmaK32T16},
+		Q6_K: &[MaxT/2 + 1]mmaFunc{nil, mmaQ6_KT2, mmaQ6_KT4, mmaQ6_KT6, mmaQ6_KT8, mmaQ6_KT10, mmaQ6_KT12, mmaQ6_KT14, mmaQ6_KT16},
+	}
+	k.widen = [forms]unpkFunc{Q4_0: widenQ4_0, Q4_1: widenQ4_1, Q8_0: widenQ8_0, Q8_1: widenQ8_1, Q4_K: widenQ4_K, K32: widenK32, Q6_K: widenQ6_K}
+	k.place32, k.place256 = place32, place256
+	return k
+}
+
 func avx2() *Kernels {
 	return &Kernels{
-		name: "avx2", tile: MaxT,
+		name: "avx2", tile: 6,
 		has: cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasF16C,
 		mv:  [forms]mvFunc{Q4_0: mvQ4_0avx2, Q4_1: mvQ4_1avx2, Q8_0: mvQ8_0avx2, Q8_1: mvQ8_1avx2},
 		mm1: [forms][MaxT + 1]mm1Func{
