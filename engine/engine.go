@@ -104,6 +104,7 @@ type Stats struct {
 	Running, Waiting                                     int // requests now
 	Paused                                               bool
 	Slots, Pages, FreePages                              int
+	BytesPerToken                                        int64 // of the KV cache
 	KeptPages                                            int   // of the free pages, those that hold a prefix which may still be used
 	CachedTokens, CopiedPages, Evictions, Preemptions    int64 // since the engine was opened: prompt tokens found in the cache, pages copied on write, kept pages given away, sequences that lost their pages
 	Requests, Failed, Passes, PromptTokens, OutputTokens int64 // since the engine was opened
@@ -257,7 +258,7 @@ func (e *Engine) Stats() Stats {
 	at, _ := e.stops.State()
 	return Stats{Running: int(s.running.Load()), Waiting: int(s.waiting.Load()) + len(e.submit), Paused: at.Paused, Slots: e.o.Slots, Pages: e.pool.Total(),
 		FreePages: int(s.freePages.Load()), Requests: s.requests.Load(), Failed: s.failed.Load(), Passes: s.passes.Load(),
-		KeptPages: int(s.keptPages.Load()), CachedTokens: s.cachedTokens.Load(), CopiedPages: s.copiedPages.Load(), Evictions: s.evictions.Load(),
+		BytesPerToken: e.Cache().BytesPerToken, KeptPages: int(s.keptPages.Load()), CachedTokens: s.cachedTokens.Load(), CopiedPages: s.copiedPages.Load(), Evictions: s.evictions.Load(),
 		Preemptions: s.preemptions.Load(), PromptTokens: s.promptTokens.Load(), OutputTokens: s.outputTokens.Load(),
 		Drafts: s.drafts.Load(), Drafted: s.drafted.Load(), Accepted: s.accepted.Load()}
 }

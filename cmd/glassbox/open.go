@@ -27,6 +27,9 @@ type engineFlags struct {
 	Context      int    `placeholder:"N" help:"Most tokens of prompt and answer together; the model's own by default."`
 	ChatTemplate string `name:"chat-template" placeholder:"FILE" help:"Use this Jinja chat template instead of the one in the model's file."`
 	Slots        int    `placeholder:"N" help:"Requests that run at once (default 8)."`
+	KVType       string `name:"kv-type" placeholder:"TYPE" help:"Number format of keys and values: f32, f16, q8_0, q4_0, k8v4 (8-bit keys, 4-bit values) or KEYS/VALUES such as q8_0/f16. Default f16 (ref: f32)."`
+	KVTokens     int    `name:"kv-tokens" placeholder:"N" help:"Tokens that the KV cache holds in all; by default one full context, or 2048 a slot if that is more."`
+	PrefixCache  string `name:"prefix-cache" default:"on" enum:"on,off" help:"Share keys and values between prompts that begin alike: on or off. Answers stay the same."`
 	Draft        string `default:"off" placeholder:"HOW" help:"Guess tokens ahead and check several in one pass: off, ngram (look the last ones up in the text so far), builtin, or a smaller model FILE.gguf with the same vocabulary. Answers stay the same."`
 	DraftTokens  int    `placeholder:"N" help:"Most tokens to guess at once (default 8)."`
 }
@@ -65,7 +68,7 @@ func (f *engineFlags) open() (*opened, error) {
 	if err := o.openDraft(f.Draft); err != nil {
 		return nil, errors.Join(err, o.file.Close())
 	}
-	o.engine, err = engine.Open(o.file, engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots, Draft: draftKind(f.Draft), DraftFile: o.draft, Drafts: f.DraftTokens})
+	o.engine, err = engine.Open(o.file, engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots, KV: f.KVType, KVTokens: f.KVTokens, NoPrefix: f.PrefixCache == "off", Draft: draftKind(f.Draft), DraftFile: o.draft, Drafts: f.DraftTokens})
 	if err != nil {
 		return nil, errors.Join(err, o.closeFiles())
 	}

@@ -89,6 +89,15 @@ func gauges(c Config) []prometheus.Collector {
 			st := stats()
 			return float64(st.Pages-st.FreePages) / float64(max(st.Pages, 1))
 		}),
+		gauge("kv_pages", "Pages of the KV cache.", func() float64 { return float64(stats().Pages) }),
+		gauge("kv_pages_free", "Pages that nobody holds, those kept included.", func() float64 { return float64(stats().FreePages) }),
+		gauge("kv_pages_kept", "Pages that nobody holds and that are kept because a prompt may begin like them.", func() float64 { return float64(stats().KeptPages) }),
+		gauge("kv_bytes_per_token", "Keys and values of one token, in all layers.", func() float64 { return float64(stats().BytesPerToken) }),
+		counter("prefix_cache_hit_tokens_total", "Prompt tokens whose keys and values were in the cache.", func() float64 { return float64(stats().CachedTokens) }),
+		counter("prefix_cache_query_tokens_total", "Prompt tokens that the engine took.", func() float64 { return float64(stats().PromptTokens) }),
+		counter("kv_pages_copied_total", "Pages copied because others held them when they were to be written.", func() float64 { return float64(stats().CopiedPages) }),
+		counter("kv_pages_evicted_total", "Kept pages that were given away.", func() float64 { return float64(stats().Evictions) }),
+		counter("preemptions_total", "Requests that gave their pages up to others and computed them again.", func() float64 { return float64(stats().Preemptions) }),
 		counter("passes_total", "Runs of the whole model.", func() float64 { return float64(stats().Passes) }),
 		counter("spec_decode_num_drafts_total", "Passes of a request that checked guessed tokens.", func() float64 { return float64(stats().Drafts) }),
 		counter("spec_decode_num_draft_tokens_total", "Guessed tokens that were checked.", func() float64 { return float64(stats().Drafted) }),

@@ -56,10 +56,11 @@ func nextPage(label string, pages, off, left, k, nx reg.GPVirtual) {
 }
 
 // attnQK makes attnQKr1..: s[r][16*page+lane] = scale * q[r] . k for R query rows that share a KV head. A key page is
-// [dim][16 tokens] f16, off bytes from the addresses in pages. Each lane adds in the order of the dims.
-func attnQK(v vec) {
+// [dim][16 tokens] f16, off bytes from the addresses in pages. Each lane adds in the order of the dims. attnQKFr1.. are the
+// same over float32.
+func attnQK(v vec, form kvForm) {
 	for R := 1; R <= v.rows(); R++ {
-		text(v.name(fmt.Sprintf("attnQKr%d", R)), "func(s *float32, lds int, q *float32, ldq int, pages *uintptr, off int, n int, dim16 int, scale float32)")
+		text(v.name(fmt.Sprintf("attnQK%sr%d", form.letter(), R)), "func(s *float32, lds int, q *float32, ldq int, pages *uintptr, off int, n int, dim16 int, scale float32)")
 		s, lds, q, ldq := param("s"), param("lds"), param("q"), param("ldq")
 		pages, off, n, dim16 := param("pages"), param("off"), param("n"), param("dim16")
 		row, step := rowMems(R, q, ldq)
@@ -75,13 +76,13 @@ func attnQK(v vec) {
 			MOVQ(dim16, d)
 			loop("dims", d, func() {
 				for i := 0; i < 16; i++ {
-					if i%2 == 0 {
-						PREFETCHT0(at(nx, 32*i))
+					if form.wide || i%2 == 0 {
+						PREFETCHT0(at(nx, 16*form.bytes()*i))
 					}
-					v.qkDim(R, i, k, row)
+					v.qkDim(form, R, i, k, row)
 				}
-				ADDQ(U32(512), k)
-				ADDQ(U32(512), nx)
+				ADDQ(U32(uint32(256*form.bytes())), k)
+				ADDQ(U32(uint32(256*form.bytes())), nx)
 				step(64)
 			})
 			NEGQ(back)
@@ -107,18 +108,18 @@ func attnQK(v vec) {
 }
 
 // qkDim adds dim i of 16 tokens to R rows of scores.
-func (v vec) qkDim(R, i int, k reg.GPVirtual, row func(r, off int) Mem) {
+func (v vec) qkDim(form kvForm, R, i int, k reg.GPVirtual, row func(r, off int) Mem) {
 	if v.avx512 {
 		z := Z[16+i%8]
-		VCVTPH2PS(at(k, 32*i), z)
+		form.load(at(k, 16*form.bytes()*i), z)
 		for r := 0; r < R; r++ {
 			VFMADD231PS_BCST(row(r, 4*i), z, Z[r])
 		}
 		return
 	}
 	a, b := Y[8+2*(i%2)], Y[9+2*(i%2)]
-	VCVTPH2PS(at(k, 32*i), a)
-	VCVTPH2PS(at(k, 32*i+16), b)
+	form.load(at(k, 16*form.bytes()*i), a)
+	form.load(at(k, 16*form.bytes()*i+8*form.bytes()), b)
 	for r := 0; r < R; r++ {
 		t := Y[12+r%4]
 		VBROADCASTSS(row(r, 4*i), t)
@@ -128,15 +129,15 @@ func (v vec) qkDim(R, i int, k reg.GPVirtual, row func(r, off int) Mem) {
 }
 
 // attnPV makes attnPV{1,2,4}r1..: out[r][:16*vecs] = sum over n tokens of p[r][token] * v[token], in the order of the
-// tokens. A value page is [16 tokens][dim] f16, ldv bytes from token to token.
-func attnPV(v vec) {
+// tokens. A value page is [16 tokens][dim] f16, ldv bytes from token to token. attnPVF{1,2,4}r1.. are the same over float32.
+func attnPV(v vec, form kvForm) {
 	widths := []int{1}
 	if v.avx512 {
 		widths = []int{1, 2, 4}
 	}
 	for _, vecs := range widths {
 		for R := 1; R <= v.rows(); R++ {
-			text(v.name(fmt.Sprintf("attnPV%dr%d", vecs, R)), "func(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)")
+			text(v.name(fmt.Sprintf("attnPV%s%dr%d", form.letter(), vecs, R)), "func(out *float32, ldo int, p *float32, ldp int, pages *uintptr, off int, n int, ldv int)")
 			out, ldo, p, ldp := param("out"), param("ldo"), param("p"), param("ldp")
 			pages, off, n, ldv := param("pages"), param("off"), param("n"), param("ldv")
 			row, step := rowMems(R, p, ldp)
@@ -154,7 +155,7 @@ func attnPV(v vec) {
 			CMOVQLT(n, t)
 			SUBQ(t, n)
 			loop("token", t, func() {
-				v.pvToken(R, vecs, k, nx, row)
+				v.pvToken(form, R, vecs, k, nx, row)
 				ADDQ(ldv, k)
 				ADDQ(ldv, nx)
 				step(4)
@@ -174,13 +175,13 @@ func attnPV(v vec) {
 }
 
 // pvToken adds one token to R rows of outputs.
-func (v vec) pvToken(R, vecs int, k, nx reg.GPVirtual, row func(r, off int) Mem) {
-	for i := 0; i < vecs; i += 2 {
-		PREFETCHT0(at(nx, 32*i))
+func (v vec) pvToken(form kvForm, R, vecs int, k, nx reg.GPVirtual, row func(r, off int) Mem) {
+	for off := 0; off < 16*form.bytes()*vecs; off += 64 {
+		PREFETCHT0(at(nx, off))
 	}
 	if v.avx512 {
 		for i := 0; i < vecs; i++ {
-			VCVTPH2PS(at(k, 32*i), Z[24+i])
+			form.load(at(k, 16*form.bytes()*i), Z[24+i])
 		}
 		for r := 0; r < R; r++ {
 			for i := 0; i < vecs; i++ {
@@ -189,8 +190,8 @@ func (v vec) pvToken(R, vecs int, k, nx reg.GPVirtual, row func(r, off int) Mem)
 		}
 		return
 	}
-	VCVTPH2PS(at(k, 0), Y[8])
-	VCVTPH2PS(at(k, 16), Y[9])
+	form.load(at(k, 0), Y[8])
+	form.load(at(k, 8*form.bytes()), Y[9])
 	for r := 0; r < R; r++ {
 		t := Y[12+r%4]
 		VBROADCASTSS(row(r, 0), t)

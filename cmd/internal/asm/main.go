@@ -3,6 +3,7 @@
 // Run in this folder:
 //
 //	go run . -out ../../../engine/backend/cpu/kern/kern_amd64.s -stubs ../../../engine/backend/cpu/kern/stubs_amd64.go -pkg kern
+//	KERNELS=kv go run . -out ../../../engine/backend/cpu/kern/kv_amd64.s -stubs ../../../engine/backend/cpu/kern/kvstubs_amd64.go -pkg kern
 //
 // The output depends on nothing but the sources here and the versions in go.mod. The folder is a module of its own, so
 // that the generator's libraries stay out of the engine's go.mod.
@@ -10,10 +11,21 @@
 // It does not know about models, graphs or GGUF files: only about the byte layouts that kern documents.
 package main
 
-import . "github.com/mmcloughlin/avo/build"
+import (
+	"os"
+
+	. "github.com/mmcloughlin/avo/build"
+)
 
 func main() {
 	ConstraintExpr("amd64,!purego")
+	if os.Getenv("KERNELS") == "kv" {
+		for _, v := range []vec{{avx512: true}, {}} {
+			kvFormats(v)
+		}
+		Generate()
+		return
+	}
 	// AVX-512 VNNI
 	mvQ4_0()
 	mvQ4_1()
@@ -50,8 +62,8 @@ func main() {
 	// both
 	for _, v := range []vec{{avx512: true}, {}} {
 		dots16(v)
-		attnQK(v)
-		attnPV(v)
+		attnQK(v, kvForm{})
+		attnPV(v, kvForm{})
 		softmax(v)
 		norm(v)
 		gates(v)

@@ -1,64 +1,12 @@
 package cpu
 
 import (
-	"fmt"
 	"math"
-	"unsafe"
 
-	"glassbox/engine/backend"
 	"glassbox/engine/backend/cpu/kern"
 	"glassbox/engine/graph"
 	"glassbox/engine/kv"
-	"glassbox/engine/tensor"
 )
-
-// cache is the memory behind the pages of keys and values, in float16: for each layer and KV head all pages one after the
-// other, so that a sequence whose pages are neighbours is read in order. A page has keys [dim][16 tokens] and values
-// [16 tokens][dim]. Small memory pages, because the cache is as large as the context and mostly never touched.
-type cache struct {
-	mem  *memory
-	pool []uint16
-	half int // elements of the keys, or values, of one head of a page
-	page int // elements from a page of a head to the next page
-	head int // elements from a head's first page to the next head's, or the next layer's first
-	kvs  int // KV heads
-	kv   backend.KV
-}
-
-func newCache(g *graph.Graph, pages int, types *backend.KV) (*cache, error) {
-	f16 := backend.KV{Keys: tensor.F16, Values: tensor.F16}
-	chosen, err := types.Or(f16, g.Attn.HeadDim)
-	if err != nil {
-		return nil, err
-	}
-	if chosen != f16 {
-		return nil, fmt.Errorf("kv-type: wanted f16, found %s: this backend has no other yet", chosen)
-	}
-	c := &cache{kv: chosen, half: kv.PageTokens * g.Attn.HeadDim, kvs: g.Attn.KVHeads}
-	c.page = 2 * c.half
-	each := g.Layers * c.kvs * c.page // elements of a page in all layers
-	n := max(pages*each, 1)
-	if each > 0 && n/each != pages || n > math.MaxInt/4 {
-		return nil, fmt.Errorf("cpu: KV cache: wanted less memory than %d pages of %d bytes take: choose a smaller context or fewer slots", pages, 2*each)
-	}
-	c.head = pages * c.page
-	if c.mem, err = allocate(2*n, false); err != nil {
-		return nil, err
-	}
-	c.pool = unsafe.Slice((*uint16)(unsafe.Pointer(&c.mem.b[0])), n)
-	return c, nil
-}
-
-// keys returns the distance, in elements, of a head's keys from those of layer 0, head 0; its values follow after half.
-func (c *cache) keys(layer, head int) int { return (layer*c.kvs + head) * c.head }
-
-// CopyPage copies a page's keys and values, of all layers and heads.
-func (b *Backend) CopyPage(from, to kv.Page) {
-	c := b.cache
-	for i := range b.g.Layers * c.kvs {
-		copy(c.pool[i*c.head+int(to)*c.page:][:c.page], c.pool[i*c.head+int(from)*c.page:][:c.page])
-	}
-}
 
 // rope turns queries and keys by their positions. The first one of a pass fills the tables of its tokens, each worker for
 // the tokens that it turns.
@@ -93,8 +41,8 @@ func kvWrite(b *Backend, s *step, w int) {
 		key, value, in := b.row(s.n.A, t), b.row(s.n.B, t), pos%kv.PageTokens
 		for h := range s.n.Attn.KVHeads {
 			at := page + c.keys(s.n.Layer, h)
-			b.k.WriteKey(c.pool[at+in:at+c.half], key[h*d:(h+1)*d])
-			b.k.WriteValue(c.pool[at+c.half+in*d:][:d], value[h*d:(h+1)*d])
+			b.k.PutKey(c.kv.Keys, c.pool[at:at+c.keyBytes], in, key[h*d:(h+1)*d], b.workers[w].row)
+			b.k.PutValue(c.kv.Values, c.pool[at+c.keyBytes:at+c.page], in, value[h*d:(h+1)*d])
 		}
 	}
 }
@@ -137,7 +85,7 @@ func scores(b *Backend, s *step, w int) {
 			out := b.bufs[s.n.Out][b.offs[t]+h*n+p0*kv.PageTokens:]
 			q := b.bufs[s.n.A][t*ld+h*d:]
 			pages := b.tables[b.batch.Seq[t]][p0:p1]
-			b.k.Scores(out, lds, q, ldq, pages, 2*c.keys(s.n.Layer, h/group), rows, d, a.Scale)
+			b.scoresOf(w, out, lds, q, ldq, pages, c.keys(s.n.Layer, h/group), rows, d, a.Scale)
 			if a.Window > 0 {
 				b.maskOld(s, u, p0, p1, part == 0)
 			}
@@ -183,9 +131,10 @@ func mix(b *Backend, s *step, w int) {
 		for i := lo; i < hi; i++ {
 			u, part := b.piece(i)
 			t, h := int(u.token), int(u.head)
-			d0, d1 := split(d/16, part, b.pieces)
-			d0, d1 = 16*d0, 16*d1
-			if d%16 != 0 { // one part does it all
+			step := c.step()
+			d0, d1 := split(d/step, part, b.pieces)
+			d0, d1 = step*d0, step*d1
+			if d%step != 0 { // one part does it all
 				d0, d1 = 0, d
 				if part > 0 {
 					continue
@@ -203,9 +152,7 @@ func mix(b *Backend, s *step, w int) {
 			}
 			out := b.bufs[s.n.Out][t*ld+h*d+d0:]
 			p := b.bufs[s.n.A][b.offs[t]+h*n+old*kv.PageTokens:]
-			pages := b.tables[b.batch.Seq[t]][old:]
-			off := 2 * (c.keys(s.n.Layer, h/group) + c.half + d0)
-			b.k.Mix(out, ldo, p, ldp, pages, off, rows, last+1-old*kv.PageTokens, d1-d0, 2*d)
+			b.mixOf(w, out, ldo, p, ldp, int(b.batch.Seq[t]), old, c.keys(s.n.Layer, h/group)+c.keyBytes, rows, last+1, d0, d1)
 		}
 	}
 }

@@ -56,8 +56,12 @@ type Backend struct {
 
 // worker is what a worker has for itself.
 type worker struct {
-	scratch []byte // of a matrix product, or of quantising
-	xq      []byte // the quantised input when there is one token
+	scratch []byte    // of a matrix product, or of quantising
+	xq      []byte    // the quantised input when there is one token
+	row     []byte    // of a key whose format has blocks
+	wide    []float32 // pages of keys or values, expanded
+	part    []float32 // of a mix, to be added
+	at      []uintptr // addresses in wide
 	_       [64]byte
 }
 
@@ -137,6 +141,7 @@ func (b *Backend) makeBuffers() error {
 	for range b.o.Threads {
 		b.workers = append(b.workers, worker{scratch: aligned(max(scratch, kern.MaxT*one)), xq: make([]byte, one)})
 	}
+	b.expanding()
 	b.ends[0], b.ends[1] = make([]lineTime, b.o.Threads), make([]lineTime, b.o.Threads)
 	b.offs = make([]int, 0, b.o.MaxTokens)
 	b.units = make([]unit, 0, b.o.MaxTokens*b.g.Attn.Heads)

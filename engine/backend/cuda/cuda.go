@@ -14,6 +14,7 @@ import (
 	"glassbox/engine/backend/cuda/kernels"
 	"glassbox/engine/graph"
 	"glassbox/engine/kv"
+	"glassbox/engine/tensor"
 )
 
 // Kinds of device that recordings name.
@@ -92,6 +93,15 @@ func Open(g *graph.Graph, o backend.Options) (backend.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.KV != nil {
+		switch o.KV.String() {
+		case "f16":
+		case "k8v4":
+			f.kv = "q8q4"
+		default:
+			return nil, fmt.Errorf("cuda: kv-type: wanted f16 or k8v4, found %s", o.KV)
+		}
+	}
 	if a := g.Attn; a.HeadDim%2 != 0 || a.HeadDim > 256 || f.kv == "q8q4" && a.HeadDim%32 != 0 {
 		return nil, fmt.Errorf("cuda: head of %d numbers: wanted an even number up to 256, and whole 32s for kv-q8q4: choose --backend cpu", a.HeadDim)
 	}
@@ -163,12 +173,12 @@ func (b *Backend) Device() backend.Device {
 	return backend.Device{Kind: kind, Name: b.dev.Name, Threads: 1, Features: append(f, slices.DeleteFunc(strings.Split(b.o.Features, ","), func(s string) bool { return s == "" })...)}
 }
 
-// KVBytes is 2: keys and values are float16. In the format kv-q8q4 it is rounded down to 1.
-func (b *Backend) KVBytes() int {
+// KV is float16, or 8-bit keys and 4-bit values.
+func (b *Backend) KV() backend.KV {
 	if b.opts.kv == "q8q4" {
-		return 1
+		return backend.KV{Keys: tensor.Q8_0, Values: tensor.Q4_0}
 	}
-	return 2
+	return backend.KV{Keys: tensor.F16, Values: tensor.F16}
 }
 
 // pageBytes is the size of a page of one head in one layer: its keys, then its values.

@@ -9,6 +9,7 @@
 package kern
 
 //go:generate sh -c "cd ../../../../cmd/internal/asm && go run . -out ../../../engine/backend/cpu/kern/kern_amd64.s -stubs ../../../engine/backend/cpu/kern/stubs_amd64.go -pkg kern"
+//go:generate sh -c "cd ../../../../cmd/internal/asm && KERNELS=kv go run . -out ../../../engine/backend/cpu/kern/kv_amd64.s -stubs ../../../engine/backend/cpu/kern/kvstubs_amd64.go -pkg kern"
 
 import (
 	"fmt"

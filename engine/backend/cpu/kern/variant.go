@@ -53,6 +53,7 @@ type Kernels struct {
 	toHalf     func(dst *uint16, src *float32, n16 int)
 	keyColumn  func(dst *uint16, src *float32, n8 int)
 	spin       func(p *uint32, old uint32, n int) bool
+	kv         kvKernels
 }
 
 // variants lists all that are built in, best first; the last one runs anywhere.
@@ -95,7 +96,7 @@ func goKernels() *Kernels {
 		pv16:    []pvFunc{nil, pvGo},
 		softmax: softmaxGo, sumSquares: sumSquaresGo, scaleMul: scaleMulGo, siluMul: siluMulGo, geluMul: geluMulGo,
 		ropePairs: ropePairsGo, ropeHalves: ropeHalvesGo, add: addGo,
-		toHalf: toHalfGo, keyColumn: keyColumnGo, spin: spinGo,
+		toHalf: toHalfGo, keyColumn: keyColumnGo, spin: spinGo, kv: kvGo(),
 	}
 	for _, f := range []Form{Q4_0, Q4_1, Q8_0, Q8_1, K32, K16} {
 		k.mv[f] = mvGo(f)

@@ -31,7 +31,7 @@ func avx512() *Kernels {
 		pv64:    []pvFunc{nil, attnPV4r1, attnPV4r2, attnPV4r3, attnPV4r4, attnPV4r5, attnPV4r6},
 		softmax: softmax, sumSquares: sumSquares, scaleMul: scaleMul, siluMul: siluMul, geluMul: geluMul,
 		ropePairs: ropePairs, ropeHalves: ropeHalves, add: addVec,
-		toHalf: toHalf, keyColumn: keyColumnF16C, spin: spinPause,
+		toHalf: toHalf, keyColumn: keyColumnF16C, spin: spinPause, kv: kvAVX512(),
 	}
 }
 
@@ -76,7 +76,7 @@ func avx2() *Kernels {
 		pv16:    []pvFunc{nil, attnPV1r1avx2, attnPV1r2avx2, attnPV1r3avx2, attnPV1r4avx2},
 		softmax: softmaxavx2, sumSquares: sumSquaresavx2, scaleMul: scaleMulavx2, siluMul: siluMulavx2, geluMul: geluMulavx2,
 		ropePairs: ropePairsavx2, ropeHalves: ropeHalvesavx2, add: addVecavx2,
-		toHalf: toHalfavx2, keyColumn: keyColumnF16C, spin: spinPause,
+		toHalf: toHalfavx2, keyColumn: keyColumnF16C, spin: spinPause, kv: kvAVX2(),
 	}
 }
 
