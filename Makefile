@@ -12,6 +12,7 @@ OPENAI_PY   := 3.57.0
 NUMPY       := 2.4.6
 # The CUDA compiler, and the headers of CUDA 12.9 that gorgonia.org/cu compiles against, from Python packages in .venv-cuda.
 CUDA_PKGS   := nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-nvcc==13.5.37 nvidia-nvvm==13.5.37 nvidia-cuda-crt==13.5.37 nvidia-cuda-runtime==13.5.37 nvidia-cuda-cccl==13.3.5.0.6
+PYZMQ       := 27.3.0
 PLATFORMS   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 # Go code of the main module lies in these folders; the others hold data.
@@ -55,9 +56,9 @@ deps: ## install missing system, Python and Node packages (apt needs root)
 	    export DEBIAN_FRONTEND=noninteractive; apt-get update -qq; apt-get install -y -qq --no-install-recommends $$miss >/dev/null; \
 	    echo "    installed:$$miss"; \
 	  fi'
-	@$(STEP) "Python: openai $(OPENAI_PY) and numpy $(NUMPY) in .venv" bash -euc ' \
-	  v() { .venv/bin/python -c "import openai, numpy; raise SystemExit((openai.__version__, numpy.__version__) != (\"$(OPENAI_PY)\", \"$(NUMPY)\"))" 2>/dev/null; }; \
-	  v || { python3 -m venv .venv; .venv/bin/python -m pip install -q --disable-pip-version-check openai==$(OPENAI_PY) numpy==$(NUMPY); v; }'
+	@$(STEP) "Python: openai $(OPENAI_PY), numpy $(NUMPY) and pyzmq $(PYZMQ) in .venv" bash -euc ' \
+	  v() { .venv/bin/python -c "import openai, numpy, zmq; raise SystemExit((openai.__version__, numpy.__version__, zmq.__version__) != (\"$(OPENAI_PY)\", \"$(NUMPY)\", \"$(PYZMQ)\"))" 2>/dev/null; }; \
+	  v || { python3 -m venv .venv; .venv/bin/python -m pip install -q --disable-pip-version-check openai==$(OPENAI_PY) numpy==$(NUMPY) pyzmq==$(PYZMQ); v; }'
 	@for d in $(NODE_DIRS); do \
 	  $(STEP) "Node packages of $$d" bash -euc 'cd "$$0"; \
 	    [ node_modules/.ready -nt package.json ] || { npm install --no-audit --no-fund --loglevel=error; touch node_modules/.ready; }' "$$d"; done

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -62,6 +63,10 @@ func (c *Catalogue) Apply(rec *file.Recording) {
 	for i := range rec.Spans {
 		spans[rec.Spans[i].Step] = append(spans[rec.Spans[i].Step], i)
 	}
+	var at map[string]int
+	if c.foreign != nil {
+		at = byID(rec)
+	}
 	walk := c.Walk(v.Architecture)
 	rec.Walk = make([]file.Step, len(walk))
 	rec.Loops = nil
@@ -75,6 +80,9 @@ func (c *Catalogue) Apply(rec *file.Recording) {
 		w.Count = len(w.Spans)
 		for _, n := range w.Spans {
 			w.TimeNs += rec.Spans[n].DurNs
+		}
+		if c.foreign != nil {
+			w.TimeNs = topTime(rec, at, w.Spans)
 		}
 		if w.Count > 0 {
 			w.In, w.Out = c.inOut(rec, w.Spans, s, v, before)
@@ -145,6 +153,9 @@ func whyNot(s *Step, rec *file.Recording) string {
 // sourcesOf returns where the step was done. In a recording of this process these are the very lines that ran, the line
 // in the page's own symbol first; then come the page's other functions, and the kernels. There is at least one.
 func (c *Catalogue) sourcesOf(s *Step, v Values, rec *file.Recording, spans []int) []file.Source {
+	if c.foreign != nil {
+		return c.theirs(s, rec, spans)
+	}
 	refs := slices.Clone(rec.RawSources[s.ID])
 	first := v.symbol(s.Symbol)
 	slices.SortStableFunc(refs, func(a, b file.SourceRef) int { return rank(first, a) - rank(first, b) })
@@ -180,6 +191,56 @@ func rank(symbol string, r file.SourceRef) int {
 		return 2
 	}
 	return 1
+}
+
+// topTime sums the spans that are not inside another span of the same step; at finds a span by its id.
+func topTime(rec *file.Recording, at map[string]int, spans []int) (ns int64) {
+	for _, n := range spans {
+		s := &rec.Spans[n]
+		step, top := s.Step, true
+		for s.Parent != "" && top {
+			p, ok := at[s.Parent]
+			if !ok || p >= n {
+				break
+			}
+			s = &rec.Spans[p]
+			top = s.Step != step
+		}
+		if top {
+			ns += rec.Spans[n].DurNs
+		}
+	}
+	return ns
+}
+
+// byID finds spans by their id.
+func byID(rec *file.Recording) map[string]int {
+	at := make(map[string]int, len(rec.Spans))
+	for i := range rec.Spans {
+		at[rec.Spans[i].ID] = i
+	}
+	return at
+}
+
+// theirs are the places of a step in another engine: the page's symbol, then the other functions that its spans are of,
+// or would be. The line is that of the run, or else the pinned one. Their text is not here.
+func (c *Catalogue) theirs(s *Step, rec *file.Recording, spans []int) []file.Source {
+	ran := map[string]int{}
+	for _, n := range spans {
+		if line, ok := rec.Spans[n].Attrs.Int(AttrLine); ok {
+			ran[rec.Spans[n].Name] = int(line)
+		}
+	}
+	place := func(path, symbol string, line int) file.Source {
+		return file.Source{Repo: c.foreign.Repo, Commit: cmp.Or(rec.Engine.Commit, c.foreign.Commit), Path: path, Symbol: symbol, Line: cmp.Or(ran[symbol], line)}
+	}
+	list := []file.Source{place(s.Path, s.Symbol, s.Line)}
+	for _, r := range s.rules() {
+		if r.symbol != s.Symbol || r.path != s.Path {
+			list = addSource(list, place(r.path, r.symbol, 0), false)
+		}
+	}
+	return list
 }
 
 // addSource appends a source. A line that ran is added unless that line is there; a function unless any line of it is.

@@ -68,4 +68,6 @@ func sortedKeys() []string {
 	return names
 }
 
-func keyList() string { return strings.Join(append(sortedKeys(), "also", "models"), ", ") }
+func keyList() string {
+	return strings.Join(append(sortedKeys(), "also", "line", "match", "models"), ", ")
+}

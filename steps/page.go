@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 )
 
@@ -21,6 +22,9 @@ type Step struct {
 	Span      string   // the kind of span that it is
 	Models    []string // the architectures that have the op; none = all
 	Symbol    string   // the function that does it, as Go's runtime writes it; {arch} and {backend} stand for their names
+	Path      string   // of another engine: the file that the symbol is in
+	Line      int      // where the symbol begins there, in the version that the engine's table names
+	Match     []string // of another engine: the functions whose spans are this step; none = the symbol
 	Also      []string // more functions that take part; for an op the backend's
 	Form      string   // what the request is here: one of Forms
 	Label     string   // for the map, at most 12 characters
@@ -76,6 +80,7 @@ var keys = map[string]struct {
 	"hand":      {false, func(s *Step) *string { return &s.Hand }},
 	"loop":      {false, func(s *Step) *string { return &s.Loop }},
 	"unreached": {false, func(s *Step) *string { return &s.Unreached }},
+	"path":      {false, func(s *Step) *string { return &s.Path }},
 }
 
 // readPage reads one file: front matter between two lines of "---", then Markdown. Errors name file and line.
@@ -128,6 +133,13 @@ func (s *Step) readKey(line string, n int) error {
 		*list = strings.Fields(strings.ReplaceAll(value, ",", " "))
 		return nil
 	}
+	if key == "line" {
+		var err error
+		if s.Line, err = strconv.Atoi(value); err != nil || s.Line < 1 {
+			return fmt.Errorf("%s:%d: line: wanted a number from 1, found %q", s.File, n, value)
+		}
+		return nil
+	}
 	k, known := keys[key]
 	if !known {
 		return fmt.Errorf("%s:%d: key %s: there is no such key; wanted one of %s", s.File, n, key, keyList())
@@ -143,6 +155,8 @@ func (s *Step) list(key string) *[]string {
 		return &s.Also
 	case "models":
 		return &s.Models
+	case "match":
+		return &s.Match
 	}
 	return nil
 }
@@ -164,7 +178,9 @@ func (s *Step) check(end int) error {
 		}
 	}
 	switch {
-	case (s.Op == "") == (s.Span == ""):
+	case s.Path != "" && (s.Op != "" || s.Span != ""):
+		return fmt.Errorf("%s:%d: wanted no key op or span beside path: another engine's spans are found by match", s.File, end)
+	case s.Path == "" && (s.Op == "") == (s.Span == ""):
 		return fmt.Errorf("%s:%d: wanted one of the keys op and span", s.File, end)
 	case len(s.Models) > 0 && s.Op == "":
 		return s.fail("models", "none, on a page that is not of an op", strings.Join(s.Models, ", "))
@@ -184,7 +200,7 @@ func (s *Step) check(end int) error {
 		return fmt.Errorf("%s:%d: the text is missing", s.File, end+1)
 	}
 	for key, n := range s.lines {
-		if key == "symbol" || s.list(key) != nil {
+		if key == "symbol" || key == "line" || s.list(key) != nil {
 			continue // these know {arch} and {backend} only; resolving them tells
 		}
 		if name := unknownPlaceholder(*keys[key].field(s)); name != "" {

@@ -27,6 +27,7 @@ type Catalogue struct {
 
 	byID    map[string]*Step
 	sources *Sources
+	foreign *Engine // nil: this engine
 }
 
 // Glassbox returns the catalogue of this engine. files is engine.Sources, the engine's files by their paths below

@@ -26,6 +26,7 @@ type cli struct {
 	Serve      serveCmd      `cmd:"" default:"withargs" help:"Serve the model and the tracer on one address (default)."`
 	Trace      traceCmd      `cmd:"" help:"Send one prompt through the server and record every step."`
 	Export     exportCmd     `cmd:"" help:"Turn a recording into another form: Perfetto, speedscope, CSV, JSON."`
+	Attach     attachCmd     `cmd:"" help:"Run another engine so that one request is recorded inside it."`
 	Bench      benchCmd      `cmd:"" help:"Measure any OpenAI-compatible endpoint."`
 	Model      modelCmd      `cmd:"" help:"What is in a model file."`
 	Roof       roofCmd       `cmd:"" help:"Measure what this machine can read and compute; recordings are held against it."`

@@ -7,6 +7,9 @@ import (
 	"glassbox/trace"
 )
 
+// Finish puts the spans of a recording that was not made by a Collector in order, links them and computes the numbers.
+func Finish(rec *Recording) { finish(rec) }
+
 // finish puts the spans in order, links them and computes the numbers. The slice of spans is replaced, not changed:
 // deltas may still point into the old one.
 func finish(rec *Recording) {

@@ -1,0 +1,196 @@
+package steps
+
+import (
+	"strings"
+
+	"glassbox/trace/file"
+)
+
+// rule is a function whose spans belong to a step; with within only those that ran inside another function.
+type rule struct{ path, symbol, within string }
+
+func (r rule) String() string {
+	s := r.path + ":" + r.symbol
+	if r.within != "" {
+		s += "@" + r.within
+	}
+	return s
+}
+
+// rules returns what the page's match says, or its symbol where it says nothing. An entry is SYMBOL, PATH:SYMBOL, or
+// either with @SYMBOL behind it: only inside a call of that function.
+func (s *Step) rules() []rule {
+	list := s.Match
+	if len(list) == 0 {
+		list = []string{s.Symbol}
+	}
+	var out []rule
+	for _, entry := range list {
+		out = append(out, s.rule(entry))
+	}
+	return out
+}
+
+func (s *Step) rule(entry string) rule {
+	entry, within, _ := strings.Cut(entry, "@")
+	r := rule{path: s.Path, symbol: entry, within: within}
+	if i := strings.IndexByte(entry, ':'); i > 0 && !strings.HasPrefix(entry[i:], "::") {
+		r.path, r.symbol = entry[:i], entry[i+1:]
+	}
+	return r
+}
+
+// Attributes of another engine's span: the file and line where its function begins.
+const (
+	AttrFile = "file"
+	AttrLine = "line"
+)
+
+// Match says of each span of another engine's recording which step it is, and which pass and layer it is part of. A
+// native function's file may be unknown; then its name alone decides.
+func (c *Catalogue) Match(rec *file.Recording) {
+	rules := map[string][]rule{} // by symbol
+	owner := map[rule]*Step{}
+	for _, s := range c.Steps {
+		for _, r := range s.rules() {
+			rules[r.symbol] = append(rules[r.symbol], r)
+			owner[r] = s
+		}
+	}
+	at := byID(rec)
+	for i := range rec.Spans {
+		s := &rec.Spans[i]
+		s.Step = ""
+		best := rule{}
+		for _, r := range rules[s.Name] {
+			if !sameFile(s, r.path) || best.symbol != "" && r.within == "" || !inside(rec, at, s, r.within) {
+				continue
+			}
+			best = r
+		}
+		if best.symbol != "" {
+			s.Step = owner[best].ID
+		}
+	}
+	if c.foreign != nil {
+		c.passes(rec, at)
+	}
+}
+
+func sameFile(s *file.Span, path string) bool {
+	have, ok := s.Attrs[AttrFile].(string)
+	return !ok || have == path || strings.HasSuffix(have, "/"+path)
+}
+
+// inside tells whether a span ran in a call of a function; "" is always so.
+func inside(rec *file.Recording, at map[string]int, s *file.Span, within string) bool {
+	if within == "" {
+		return true
+	}
+	for s.Parent != "" {
+		i, ok := at[s.Parent]
+		if !ok {
+			return false
+		}
+		if s = &rec.Spans[i]; s.Name == within {
+			return true
+		}
+	}
+	return false
+}
+
+// passes numbers the calls of the engine's pass and layer, and gives every span the pass it belongs to: those inside it
+// theirs; what comes before the forward pass in the walk the next one, what comes behind it the last one.
+func (c *Catalogue) passes(rec *file.Recording, at map[string]int) {
+	e := c.foreign
+	of := map[string]bool{}
+	rec.Passes = nil
+	for i := range rec.Spans {
+		s := &rec.Spans[i]
+		s.Pass, s.Layer = file.None, file.None
+		if named(s, e.Pass) && !of[s.Parent] {
+			of[s.ID] = true
+			s.Pass = len(rec.Passes)
+			rec.Passes = append(rec.Passes, file.Pass{Index: s.Pass, Kind: "decode", Tokens: 1, Requests: 1, StartNs: s.StartNs, DurNs: s.DurNs})
+		}
+	}
+	layers := map[int]int{} // of a pass, so far
+	for i := range rec.Spans {
+		s := &rec.Spans[i]
+		if p, ok := at[s.Parent]; ok && s.Parent != "" && s.Pass == file.None { // parents come first
+			s.Pass, s.Layer = rec.Spans[p].Pass, rec.Spans[p].Layer
+		}
+		if s.Pass != file.None && named(s, e.Layer) && s.Layer == file.None {
+			s.Layer = layers[s.Pass]
+			layers[s.Pass]++
+		}
+	}
+	c.around(rec)
+	kinds(rec)
+}
+
+func named(s *file.Span, symbol string) bool {
+	path, name, ok := strings.Cut(symbol, ":")
+	if !ok || strings.HasPrefix(name, ":") { // C++ names have colons of their own
+		return symbol != "" && s.Name == symbol
+	}
+	return s.Name == name && sameFile(s, path)
+}
+
+// around gives passes to the steps of the token loop that are not inside one.
+func (c *Catalogue) around(rec *file.Recording) {
+	first, last := len(c.Steps), -1
+	for _, s := range c.Steps {
+		if over, to := cutPair(s.Loop); over == "tokens" {
+			first, last = c.byID[to].Number, s.Number
+		}
+	}
+	deliver := last
+	for _, s := range c.Steps {
+		if s.Stage == "deliver" {
+			deliver = min(deliver, s.Number)
+		}
+	}
+	for i := range rec.Spans {
+		s := &rec.Spans[i]
+		step := c.byID[s.Step]
+		if step == nil || s.Pass != file.None || step.Number < first || step.Number > last && step.Stage != "deliver" {
+			continue
+		}
+		for k, p := range rec.Passes {
+			switch {
+			case step.Number < deliver && p.StartNs+p.DurNs >= s.EndNs():
+				s.Pass = k
+			case step.Number >= deliver && p.StartNs <= s.StartNs:
+				s.Pass = k
+				continue
+			default:
+				continue
+			}
+			break
+		}
+	}
+}
+
+// kinds tells prefill from decode: with one request each pass but those of the prompt makes one token.
+func kinds(rec *file.Recording) {
+	prefill := len(rec.Passes) - (len(rec.Request.OutputTokens) - 1)
+	if len(rec.Request.OutputTokens) == 0 {
+		prefill = len(rec.Passes)
+	}
+	prefill = max(prefill, min(1, len(rec.Passes)))
+	for i := range prefill {
+		rec.Passes[i].Kind, rec.Passes[i].Tokens = "prefill", 0
+	}
+	if prefill == 1 {
+		rec.Passes[0].Tokens = len(rec.Request.PromptTokens)
+		if rec.Passes[0].Tokens == 0 {
+			rec.Passes[0].Tokens = rec.Numbers.PromptTokens
+		}
+	}
+	for k := range rec.Request.OutputTokens {
+		if p := prefill - 1 + k; p < len(rec.Passes) {
+			rec.Request.OutputTokens[k].Pass = &rec.Passes[p].Index
+		}
+	}
+}
