@@ -36,7 +36,7 @@ type LaneRule struct {
 }
 
 // engines are the other engines with a catalogue here.
-var engines = []Engine{}
+var engines = []Engine{vllm}
 
 // Engines returns the other engines.
 func Engines() []Engine { return slices.Clone(engines) }

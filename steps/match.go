@@ -194,3 +194,27 @@ func kinds(rec *file.Recording) {
 		}
 	}
 }
+
+// Symbols are all functions that the catalogue knows of, by their names without path: what has to be recorded.
+func (c *Catalogue) Symbols() map[string]bool {
+	out := map[string]bool{}
+	for _, s := range c.Steps {
+		out[s.Symbol] = true
+		for _, r := range s.rules() {
+			out[r.symbol] = true
+			if r.within != "" {
+				out[r.within] = true
+			}
+		}
+	}
+	if c.foreign != nil {
+		for _, s := range []string{c.foreign.Pass, c.foreign.Layer} {
+			if i := strings.IndexByte(s, ':'); i > 0 && !strings.HasPrefix(s[i:], "::") {
+				s = s[i+1:]
+			}
+			out[s] = true
+		}
+	}
+	delete(out, "")
+	return out
+}
