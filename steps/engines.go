@@ -65,16 +65,21 @@ func (e Engine) Catalogue() (*Catalogue, error) {
 // For makes the catalogue that of another engine: every page needs a path and a line, and no function may belong to two.
 func (c *Catalogue) For(e Engine) error {
 	c.foreign = &e
-	owner := map[rule]*Step{}
+	type key struct {
+		rule
+		lane string
+	}
+	owner := map[key]*Step{}
 	for _, s := range c.Steps {
 		if s.Path == "" || s.Line == 0 {
 			return fmt.Errorf("%s: wanted the keys path and line: where the symbol is in %s", s.File, e.Repo)
 		}
 		for _, r := range s.rules() {
-			if other := owner[r]; other != nil {
+			k := key{r, s.Lane}
+			if other := owner[k]; other != nil {
 				return s.fail("match", "functions of no other page; "+other.File+" has it too", r.String())
 			}
-			owner[r] = s
+			owner[k] = s
 		}
 	}
 	return nil

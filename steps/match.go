@@ -49,33 +49,33 @@ const (
 // Match says of each span of another engine's recording which step it is, and which pass and layer it is part of. A
 // native function's file may be unknown; then its name alone decides.
 func (c *Catalogue) Match(rec *file.Recording) {
-	rules := map[string][]rule{} // by symbol
-	owner := map[rule]*Step{}
+	type owned struct {
+		rule
+		step *Step
+	}
+	rules := map[string][]owned{} // by symbol
 	for _, s := range c.Steps {
 		for _, r := range s.rules() {
-			rules[r.symbol] = append(rules[r.symbol], r)
-			owner[r] = s
+			rules[r.symbol] = append(rules[r.symbol], owned{r, s})
 		}
 	}
 	at := byID(rec)
 	for i := range rec.Spans {
 		s := &rec.Spans[i]
 		s.Step = ""
-		best := rule{}
 		for _, r := range rules[s.Name] {
-			if !sameFile(s, r.path) || best.symbol != "" && r.within == "" || !inside(rec, at, s, r.within) {
-				continue
+			if sameFile(s, r.path) && inLane(s.Lane, r.step.Lane) && (s.Step == "" || r.within != "") && inside(rec, at, s, r.within) {
+				s.Step = r.step.ID
 			}
-			best = r
-		}
-		if best.symbol != "" {
-			s.Step = owner[best].ID
 		}
 	}
 	if c.foreign != nil {
 		c.passes(rec, at)
 	}
 }
+
+// inLane tells whether a lane is a step's, or that of another thread of the same process: "api.threads" is in "api".
+func inLane(lane, step string) bool { return lane == step || strings.HasPrefix(lane, step+".") }
 
 func sameFile(s *file.Span, path string) bool {
 	have, ok := s.Attrs[AttrFile].(string)
@@ -125,8 +125,32 @@ func (c *Catalogue) passes(rec *file.Recording, at map[string]int) {
 			layers[s.Pass]++
 		}
 	}
+	c.drop(rec, layers)
 	c.around(rec)
 	kinds(rec)
+}
+
+// drop takes out the passes in which no layer ran: an engine may turn once more to tell its workers that a request is over.
+func (c *Catalogue) drop(rec *file.Recording, layers map[int]int) {
+	number := map[int]int{}
+	kept := rec.Passes[:0]
+	for _, p := range rec.Passes {
+		if c.foreign.Layer != "" && layers[p.Index] == 0 {
+			continue
+		}
+		number[p.Index] = len(kept)
+		p.Index = len(kept)
+		kept = append(kept, p)
+	}
+	rec.Passes = kept
+	for i := range rec.Spans {
+		s := &rec.Spans[i]
+		if n, ok := number[s.Pass]; ok {
+			s.Pass = n
+		} else {
+			s.Pass = file.None
+		}
+	}
 }
 
 func named(s *file.Span, symbol string) bool {
@@ -157,23 +181,29 @@ func (c *Catalogue) around(rec *file.Recording) {
 		if step == nil || s.Pass != file.None || step.Number < first || step.Number > last && step.Stage != "deliver" {
 			continue
 		}
-		for k, p := range rec.Passes {
-			switch {
-			case step.Number < deliver && p.StartNs+p.DurNs >= s.EndNs():
-				s.Pass = k
-			case step.Number >= deliver && p.StartNs <= s.StartNs:
-				s.Pass = k
-				continue
-			default:
-				continue
-			}
-			break
+		s.Pass = nearest(rec.Passes, s, step.Number < deliver)
+	}
+}
+
+// nearest is the pass that a span leads to, or comes from.
+func nearest(passes []file.Pass, s *file.Span, before bool) int {
+	found := file.None
+	for _, p := range passes {
+		if before && p.StartNs >= s.StartNs {
+			return p.Index
+		}
+		if !before && p.StartNs <= s.StartNs {
+			found = p.Index
 		}
 	}
+	return found
 }
 
 // kinds tells prefill from decode: with one request each pass but those of the prompt makes one token.
 func kinds(rec *file.Recording) {
+	if len(rec.Passes) == 0 {
+		return
+	}
 	prefill := len(rec.Passes) - (len(rec.Request.OutputTokens) - 1)
 	if len(rec.Request.OutputTokens) == 0 {
 		prefill = len(rec.Passes)

@@ -6,6 +6,10 @@ import "glassbox/trace/file"
 var vllm = Engine{
 	Name: "vllm", Title: "vLLM", Repo: "github.com/vllm-project/vllm", Version: "0.32.0", Commit: "v0.32.0",
 	Packages: []string{"vllm"},
+	// The reader of the shared-memory queue spins while it waits.
+	Skip: []string{"sched_yield", "SpinCondition.wait", "MessageQueue.ReadTimeoutWithWarnings.should_warn",
+		"MessageQueue.ReadTimeoutWithWarnings.timeout_ms", "MessageQueue.acquire_read.<locals>.check", "memory_fence"},
+	Pass: "vllm/v1/worker/gpu_model_runner.py:GPUModelRunner.execute_model", Layer: "vllm/model_executor/models/llama.py:LlamaDecoderLayer.forward",
 	Lanes: []LaneRule{
 		{Lane: file.Lane{ID: "worker", Title: "Worker", Note: "process 3"}, Process: `(?i)worker`, Thread: `^main$`},
 		{Lane: file.Lane{ID: "worker.threads", Title: "Worker, other threads", Note: "process 3"}, Process: `(?i)worker`},

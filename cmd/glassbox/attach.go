@@ -63,7 +63,7 @@ func (c *attachCmd) Run(ctx context.Context) error {
 		return err
 	}
 	c.declare(rec)
-	return c.write(rec)
+	return writeRecording(c.Out, rec)
 }
 
 // declare puts what the command line says of the model into the recording.
@@ -81,18 +81,19 @@ func (c *attachCmd) declare(rec *file.Recording) {
 	}
 }
 
-func (c *attachCmd) write(rec *file.Recording) error {
+// writeRecording writes a recording of another engine and says what is in it.
+func writeRecording(out string, rec *file.Recording) error {
 	write := file.WriteGBX
-	if strings.HasSuffix(c.Out, ".json") {
+	if strings.HasSuffix(out, ".json") {
 		write = file.WriteJSON
 	}
-	part := c.Out + ".new.part"
+	part := out + ".new.part"
 	err := into(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, write, rec)
 	if err == nil {
-		err = os.Rename(part, c.Out)
+		err = os.Rename(part, out)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("-o %s: %w", c.Out, err), os.Remove(part))
+		return errors.Join(fmt.Errorf("-o %s: %w", out, err), os.Remove(part))
 	}
 	reached := 0
 	for _, w := range rec.Walk {
@@ -100,7 +101,7 @@ func (c *attachCmd) write(rec *file.Recording) error {
 			reached++
 		}
 	}
-	fmt.Fprintf(os.Stderr, "glassbox attach: %d spans in %d lanes, %d passes; %d of %d stops reached\n", len(rec.Spans), len(rec.Lanes), len(rec.Passes), reached, len(rec.Walk))
-	fmt.Println(c.Out)
+	fmt.Fprintf(os.Stderr, "glassbox: %d spans in %d lanes, %d passes; %d of %d stops reached\n", len(rec.Spans), len(rec.Lanes), len(rec.Passes), reached, len(rec.Walk))
+	fmt.Println(out)
 	return nil
 }

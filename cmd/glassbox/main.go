@@ -27,6 +27,7 @@ type cli struct {
 	Trace      traceCmd      `cmd:"" help:"Send one prompt through the server and record every step."`
 	Export     exportCmd     `cmd:"" help:"Turn a recording into another form: Perfetto, speedscope, CSV, JSON."`
 	Attach     attachCmd     `cmd:"" help:"Run another engine so that one request is recorded inside it."`
+	Steps      stepsCmd      `cmd:"" help:"Check the catalogues of other engines."`
 	Bench      benchCmd      `cmd:"" help:"Measure any OpenAI-compatible endpoint."`
 	Model      modelCmd      `cmd:"" help:"What is in a model file."`
 	Roof       roofCmd       `cmd:"" help:"Measure what this machine can read and compute; recordings are held against it."`

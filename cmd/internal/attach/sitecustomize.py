@@ -42,7 +42,7 @@ class _Recorder:
         from array import array
 
         self.threading, self.time, self.array = threading, time, array
-        self.packages = ["/" + p.strip("/") + "/" for p in os.environ["GLASSBOX_ATTACH_PACKAGES"].split(",") if p]
+        self.packages = [p for p in os.environ["GLASSBOX_ATTACH_PACKAGES"].split(",") if p]
         self.skip = set(filter(None, os.environ.get("GLASSBOX_ATTACH_SKIP", "").split(",")))
         self.monitoring = getattr(sys, "monitoring", None) if not os.environ.get("GLASSBOX_ATTACH_SETPROFILE") else None
         self.on = False
@@ -65,21 +65,24 @@ class _Recorder:
 
     def number(self, code):
         """Gives a function its number, -1 for one that is not recorded."""
-        name = code.co_filename.replace("\\", "/")
-        n = -1
-        for p in self.packages:
-            at = name.rfind(p)
-            if at < 0:
-                continue
+        name, n = self.inside(code.co_filename), -1
+        if name:
             qual = getattr(code, "co_qualname", code.co_name)
             if qual not in self.skip and code.co_name not in self.skip:
                 n = len(self.functions)
                 # CO_COROUTINE, CO_ASYNC_GENERATOR, CO_ITERABLE_COROUTINE
-                self.functions.append([name[at + 1 :], qual, code.co_firstlineno, 1 if code.co_flags & 0x380 else 0])
-            break
+                self.functions.append([name, qual, code.co_firstlineno, 1 if code.co_flags & 0x380 else 0])
         self.codes.append(code)  # kept alive: its id stays its own
         self.ids[id(code)] = n
         return n
+
+    def inside(self, filename):
+        """Gives a file's path from its package's folder on, "" for a file of no package that is recorded."""
+        for p in self.packages:
+            for folder in getattr(sys.modules.get(p), "__path__", ()):
+                if filename.startswith(folder + os.sep):
+                    return p + filename[len(folder) :].replace(os.sep, "/")
+        return ""
 
     def thread(self):
         ident = self.threading.get_ident()
