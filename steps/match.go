@@ -47,7 +47,8 @@ const (
 )
 
 // Match says of each span of another engine's recording which step it is, and which pass and layer it is part of. A
-// native function's file may be unknown; then its name alone decides.
+// native function's file may be unknown; then its name alone decides. Of two rules that differ in the function around, the
+// nearer one is taken.
 func (c *Catalogue) Match(rec *file.Recording) {
 	type owned struct {
 		rule
@@ -63,9 +64,13 @@ func (c *Catalogue) Match(rec *file.Recording) {
 	for i := range rec.Spans {
 		s := &rec.Spans[i]
 		s.Step = ""
+		best := 0
 		for _, r := range rules[s.Name] {
-			if sameFile(s, r.path) && inLane(s.Lane, r.step.Lane) && (s.Step == "" || r.within != "") && inside(rec, at, s, r.within) {
-				s.Step = r.step.ID
+			if !sameFile(s, r.path) || !inLane(s.Lane, r.step.Lane) {
+				continue
+			}
+			if d := depth(rec, at, s, r.within); d > 0 && (best == 0 || d < best) {
+				s.Step, best = r.step.ID, d
 			}
 		}
 	}
@@ -82,21 +87,24 @@ func sameFile(s *file.Span, path string) bool {
 	return !ok || have == path || strings.HasSuffix(have, "/"+path)
 }
 
-// inside tells whether a span ran in a call of a function; "" is always so.
-func inside(rec *file.Recording, at map[string]int, s *file.Span, within string) bool {
+// everywhere is the depth of a rule that asks for no function around: any other goes before it.
+const everywhere = 1 << 30
+
+// depth tells how many calls above a span the function is that a rule wants around it, 0 where it is not there.
+func depth(rec *file.Recording, at map[string]int, s *file.Span, within string) int {
 	if within == "" {
-		return true
+		return everywhere
 	}
-	for s.Parent != "" {
+	for d := 1; s.Parent != ""; d++ {
 		i, ok := at[s.Parent]
 		if !ok {
-			return false
+			return 0
 		}
 		if s = &rec.Spans[i]; s.Name == within {
-			return true
+			return d
 		}
 	}
-	return false
+	return 0
 }
 
 // passes numbers the calls of the engine's pass and layer, and gives every span the pass it belongs to: those inside it

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,13 +25,16 @@ type attachCmd struct {
 	Warm    int           `default:"2" help:"Requests before anything is measured."`
 	Plain   int           `default:"3" help:"Requests measured without recording; the slowdown is told against their median."`
 	Keep    string        `placeholder:"DIR" help:"Python engines: keep the raw files of all processes in this new folder."`
-	Model   struct {
-		Name         string `placeholder:"NAME" help:"What the recording calls the model; by default what the engine calls it."`
-		Architecture string `placeholder:"NAME" help:"The model's architecture."`
-		Quantization string `placeholder:"NAME" help:"The model's number format."`
-		Layers       int    `placeholder:"N" help:"How many layers the model has."`
-	} `embed:"" prefix:"model-"`
-	Command []string `arg:"" optional:"" passthrough:"" help:"What starts the engine, behind --."`
+	Model   modelFlags    `embed:"" prefix:"model-"`
+	Command []string      `arg:"" optional:"" passthrough:"" help:"What starts the engine, behind --."`
+}
+
+// modelFlags say what an engine does not tell of its model.
+type modelFlags struct {
+	Name         string `placeholder:"NAME" help:"What the recording calls the model; by default what the engine calls it."`
+	Architecture string `placeholder:"NAME" help:"The model's architecture."`
+	Quantization string `placeholder:"NAME" help:"The model's number format."`
+	Layers       int    `placeholder:"N" help:"How many layers the model has."`
 }
 
 // Run records and writes the recording; the engine is ended in any case.
@@ -62,23 +66,20 @@ func (c *attachCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.declare(rec)
+	c.Model.declare(rec)
 	return writeRecording(c.Out, rec)
 }
 
 // declare puts what the command line says of the model into the recording.
-func (c *attachCmd) declare(rec *file.Recording) {
+func (c *modelFlags) declare(rec *file.Recording) {
 	m := &rec.Model
-	if c.Model.Name != "" {
-		m.Name = c.Model.Name
-	}
-	m.Architecture, m.Quantization = c.Model.Architecture, c.Model.Quantization
+	m.Name = cmp.Or(c.Name, m.Name)
+	m.Architecture = cmp.Or(c.Architecture, m.Architecture)
+	m.Quantization = cmp.Or(c.Quantization, m.Quantization)
 	for i := range rec.Spans {
 		m.Layers = max(m.Layers, rec.Spans[i].Layer+1)
 	}
-	if c.Model.Layers > 0 {
-		m.Layers = c.Model.Layers
-	}
+	m.Layers = cmp.Or(c.Layers, m.Layers)
 }
 
 // writeRecording writes a recording of another engine and says what is in it.

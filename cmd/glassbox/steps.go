@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"glassbox/cmd/internal/attach"
 	"glassbox/steps"
 	"glassbox/steps/anchor"
 	"glassbox/trace/file"
@@ -108,8 +109,9 @@ func (c *stepsCheckCmd) json(e steps.Engine, found []steps.Located, count map[an
 
 // stepsLayCmd lays a catalogue over a recording that was made before.
 type stepsLayCmd struct {
-	File string `arg:"" help:"A recording of another engine."`
-	Out  string `short:"o" required:"" placeholder:"FILE" help:"Where to write: .gbx or .json."`
+	File  string     `arg:"" help:"A recording of another engine."`
+	Out   string     `short:"o" required:"" placeholder:"FILE" help:"Where to write: .gbx or .json."`
+	Model modelFlags `embed:"" prefix:"model-"`
 }
 
 // Run matches the spans with the catalogue's rules again.
@@ -126,7 +128,11 @@ func (c *stepsLayCmd) Run() error {
 	if err != nil {
 		return err
 	}
+	if args, ok := rec.Request.Params["command"].([]string); ok {
+		rec.Request.Params["command"] = attach.PlainCommand(args)
+	}
 	cat.Match(rec)
+	c.Model.declare(rec)
 	cat.Apply(rec)
 	return writeRecording(c.Out, rec)
 }

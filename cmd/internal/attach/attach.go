@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -136,7 +137,7 @@ func record(ctx context.Context, o *Options, p *process, r recorder, body []byte
 func describe(o *Options, rec *file.Recording, method string, facts []string, plain []answer, a *answer) {
 	p := rec.Request.Params
 	p["recorded_by"] = "glassbox attach, " + method
-	p["command"] = slices.Clone(o.Command)
+	p["command"] = PlainCommand(o.Command)
 	p["recorded_ms"] = ms(a.total())
 	rec.Device.Features = append(rec.Device.Features, facts...)
 	if len(plain) == 0 {
@@ -155,3 +156,14 @@ func describe(o *Options, rec *file.Recording, method string, facts []string, pl
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// PlainCommand is a command as a recording holds it: of paths on this machine only the last part.
+func PlainCommand(args []string) []string {
+	out := slices.Clone(args)
+	for i, a := range out {
+		if filepath.IsAbs(a) {
+			out[i] = filepath.Base(a)
+		}
+	}
+	return out
+}

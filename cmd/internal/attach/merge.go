@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
-	"slices"
 	"time"
 
 	"glassbox/engine/backend"
@@ -36,27 +35,14 @@ func merge(o *Options, a *answer, threads []thread) (*file.Recording, error) {
 	if len(rec.Spans) == 0 {
 		return nil, fmt.Errorf("no call began behind the request's first byte: is %s the address of this engine?", o.URL)
 	}
-	for _, r := range e.Lanes {
-		if l, ok := lanes[r.ID]; ok {
-			rec.Lanes = append(rec.Lanes, l)
-			delete(lanes, r.ID)
-		}
-	}
-	for _, id := range slices.Sorted(keysOf(lanes)) {
-		rec.Lanes = append(rec.Lanes, lanes[id])
-	}
 	file.Finish(rec)
-	return rec, nil
-}
-
-func keysOf(m map[string]file.Lane) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
+	for i := range rec.Spans { // in the order in which the request comes to them
+		if l, ok := lanes[rec.Spans[i].Lane]; ok {
+			rec.Lanes = append(rec.Lanes, l)
+			delete(lanes, l.ID)
 		}
 	}
+	return rec, nil
 }
 
 // addSpans appends the calls of a thread; n is how many spans its lane has.
