@@ -151,6 +151,13 @@ RECORD = $(STEP) "recording $(1)" bash -euc ' \
 	    if [ -z "$$least" ] || [ $$ns -lt $$least ]; then least=$$ns; best=$$i; fi; \
 	  done; cp $$t/$$best.gbx static/recordings/$(1).gbx'
 
+.PHONY: record-engines
+record-engines: ## record other engines again: VLLM=PYTHON of its environment, VLLM_MODEL=FOLDER
+	@[ -x "$(VLLM)" ] && [ -d "$(VLLM_MODEL)" ] || { echo 'wanted VLLM=PYTHON and VLLM_MODEL=FOLDER; docs/engines.md says how to make them'; exit 2; }
+	VLLM_CPU_KVCACHE_SPACE=1 HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 go run ./cmd/glassbox attach --engine vllm --timeout 20m --url http://127.0.0.1:8123 -o static/recordings/chat-in-vllm.gbx \
+	  --model-name SmolLM2-135M-Instruct --model-architecture llama --model-quantization float32 -- $(VLLM) -m vllm.entrypoints.openai.api_server \
+	  --model $(VLLM_MODEL) --served-model-name smol --dtype float32 --max-model-len 512 --max-num-seqs 4 --enforce-eager --host 127.0.0.1 --port 8123
+
 .PHONY: recordings
 recordings: ## record what ships in static/recordings again; on a quiet machine, from a clean checkout
 	@[ -z "$$(git status --porcelain)" ] || { echo "recordings: the checkout has changes; the commit in the recordings would not be their source" >&2; exit 1; }

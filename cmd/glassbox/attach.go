@@ -16,11 +16,11 @@ import (
 
 // attachCmd records one request inside another engine.
 type attachCmd struct {
-	Engine  string        `required:"" placeholder:"NAME" help:"Which engine it is: vllm or llamacpp."`
+	Engine  string        `required:"" placeholder:"NAME" help:"Which engine it is: vllm."`
 	Out     string        `short:"o" required:"" placeholder:"FILE" help:"Where the recording goes: .gbx or .json."`
 	Request string        `placeholder:"FILE.json" help:"Body of the chat completion; by default a short question, 24 tokens, temperature 0."`
 	URL     string        `placeholder:"URL" help:"Where the engine listens; by default the engine's own port on this machine."`
-	PID     []int         `placeholder:"N" help:"llamacpp: record this process, which runs already, instead of starting one."`
+	PID     []int         `placeholder:"N" help:"Engines of machine code: record this process, which runs already, instead of starting one."`
 	Timeout time.Duration `default:"10m" help:"How long the engine may take to serve."`
 	Warm    int           `default:"2" help:"Requests before anything is measured."`
 	Plain   int           `default:"3" help:"Requests measured without recording; the slowdown is told against their median."`

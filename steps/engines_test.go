@@ -1,0 +1,239 @@
+package steps
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"glassbox/steps/anchor"
+	"glassbox/trace/file"
+)
+
+// shippedOf are the recordings of other engines that ship, and what is said of them.
+var shippedOf = map[string]struct {
+	recording string
+	stops     int      // at least
+	late      []string // steps whose first span is not in the order of the walk, with the reason in their page or here
+}{
+	// shm_read: the worker waited for the first plan since before the recording. chunk: the generator is first pulled when
+	// the response begins, long before it has a token.
+	"vllm": {"chat-in-vllm", 62, []string{"shm_read", "chunk"}},
+}
+
+func ofEngine(t *testing.T, e Engine) (*Catalogue, *file.Recording) {
+	c, err := e.Catalogue()
+	require.NoError(t, err)
+	rec, err := file.Read("../static/recordings/" + shippedOf[e.Name].recording + ".gbx")
+	require.NoError(t, err)
+	return c, rec
+}
+
+// The words of other engines keep the rules that ours do.
+func TestPagesOfOtherEngines(t *testing.T) {
+	for _, e := range Engines() {
+		c, err := e.Catalogue()
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(c.Steps), shippedOf[e.Name].stops)
+		stage := 0
+		for _, s := range c.Steps {
+			n := len(strings.Fields(c.Text(s, Values{})))
+			require.GreaterOrEqual(t, n, 60, s.File)
+			require.LessOrEqual(t, n+len(strings.Fields(s.Unreached)), 120, s.File)
+			require.LessOrEqual(t, len(s.Short), 70, s.File)
+			require.True(t, strings.HasPrefix(s.Wrong, "That "), s.File)
+			at := map[string]int{"receive": 1, "schedule": 2, "compute": 3, "deliver": 4}[s.Stage]
+			require.GreaterOrEqual(t, at, stage, "%s: stages follow each other", s.File)
+			stage = at
+			known := false
+			for _, l := range e.Lanes {
+				known = known || l.ID == s.Lane
+			}
+			require.True(t, known, "%s: lane %s", s.File, s.Lane)
+		}
+		require.Equal(t, 4, stage)
+	}
+}
+
+// A catalogue tells the truth about the recording that ships: spans are where the rules say, in the order of the walk,
+// each of one step, at the lines of the pages, and times add up.
+func TestCataloguesOfOtherEnginesFitTheirRecordings(t *testing.T) {
+	for _, e := range Engines() {
+		c, rec := ofEngine(t, e)
+		require.Equal(t, e.Version, rec.Engine.Version)
+		require.Len(t, rec.Walk, len(c.Steps))
+		owner := map[int]string{}
+		reached, reachable, last := 0, 0, int64(0)
+		for i, w := range rec.Walk {
+			s := c.Steps[i]
+			require.Equal(t, s.ID, w.ID)
+			if !strings.Contains(s.Unreached, "it ran on a CPU") {
+				reachable++
+			}
+			if len(w.Spans) == 0 {
+				require.NotEmpty(t, s.Unreached, "%s: a stop that was not reached says why", s.File)
+				continue
+			}
+			reached++
+			first := rec.Spans[w.Spans[0]]
+			if !contains(shippedOf[e.Name].late, w.ID) {
+				require.GreaterOrEqual(t, first.StartNs, last, "%s began before the step before it", w.ID)
+				last = first.StartNs
+			}
+			var sum int64
+			for _, n := range w.Spans {
+				p := &rec.Spans[n]
+				if owner[n] != "" || p.Step != w.ID || !inLane(p.Lane, s.Lane) {
+					t.Fatalf("span %s (step %q, lane %s) is counted to %s in lane %s, and to %q", p.ID, p.Step, p.Lane, w.ID, s.Lane, owner[n])
+				}
+				owner[n] = w.ID
+				if line, ok := p.Attrs.Int(AttrLine); ok && p.Name == s.Symbol && line != int64(s.Line) {
+					t.Fatalf("%s: the page says line %d, in the run the function began at %d", s.File, s.Line, line)
+				}
+				sum += p.DurNs
+			}
+			require.LessOrEqual(t, w.TimeNs, sum)
+			require.Equal(t, len(w.Spans), w.Count)
+		}
+		require.GreaterOrEqual(t, reached*100, reachable*80, "%s: %d of %d stops reached", e.Name, reached, reachable)
+		timesAddUp(t, rec)
+	}
+}
+
+// timesAddUp checks that spans lie inside their parents and that children take no longer than the parent.
+func timesAddUp(t *testing.T, rec *file.Recording) {
+	at := byID(rec)
+	inside := make([]int64, len(rec.Spans))
+	for i := range rec.Spans {
+		s := &rec.Spans[i]
+		if s.Parent == "" {
+			continue
+		}
+		p := at[s.Parent]
+		around := &rec.Spans[p]
+		if p >= i || around.StartNs > s.StartNs || around.EndNs() < s.EndNs() {
+			t.Fatalf("%s does not lie inside its parent %s", s.ID, around.ID)
+		}
+		inside[p] += s.DurNs
+	}
+	for i := range rec.Spans {
+		if inside[i] > rec.Spans[i].DurNs {
+			t.Fatalf("%s takes %d ns, what is inside it %d", rec.Spans[i].ID, rec.Spans[i].DurNs, inside[i])
+		}
+	}
+	layers := make([]map[int]bool, len(rec.Passes))
+	for i := range rec.Spans {
+		if s := &rec.Spans[i]; s.Pass >= 0 && s.Layer >= 0 {
+			if layers[s.Pass] == nil {
+				layers[s.Pass] = map[int]bool{}
+			}
+			layers[s.Pass][s.Layer] = true
+		}
+	}
+	for i, p := range rec.Passes {
+		require.Equal(t, i, p.Index)
+		require.Len(t, layers[i], rec.Model.Layers, "pass %d", i)
+	}
+}
+
+// Matching anew gives what is in the file: the rules of the pages are those the recording was laid out by.
+func TestMatchingAgainChangesNothing(t *testing.T) {
+	for _, e := range Engines() {
+		c, rec := ofEngine(t, e)
+		walk, passes := rec.Walk, slices.Clone(rec.Passes)
+		c.Match(rec)
+		c.Apply(rec)
+		require.Equal(t, passes, rec.Passes)
+		for i := range walk {
+			if len(walk[i].Spans) == 0 {
+				walk[i].Spans = nil
+			}
+			require.Equal(t, walk[i], rec.Walk[i])
+		}
+	}
+}
+
+func foreignPage(more string) *fstest.MapFile {
+	return &fstest.MapFile{Data: []byte("---\nid: a\ntitle: A\nstage: receive\nlane: x\nsymbol: f\nform: json\nlabel: a\nshort: A.\nhands_on: a\nwrong: That a. It b.\n" + more + "---\nText.\n")}
+}
+
+func TestPagesOfOtherEnginesAreChecked(t *testing.T) {
+	for more, want := range map[string]string{
+		"path: p.py\nline: 0\n":                     "wanted a number from 1",
+		"path: p.py\nline: x\n":                     "wanted a number from 1",
+		"path: p.py\nline: 3\nspan: a\n":            "wanted no key op or span beside path",
+		"path: p.py\n":                              "wanted the keys path and line",
+		"path: p.py\nline: 3\nmatch: f, p.py:f\n":   "functions of no other page",
+		"path: p.py\nline: 3\nmatch: f@g, f@g\n":    "functions of no other page",
+		"path: p.py\nline: 3\nmatch: f@g, f@h, f\n": "",
+	} {
+		c, err := Load(fstest.MapFS{"catalog/e/01-a.md": foreignPage(more)}, "e")
+		if err == nil {
+			err = c.For(Engine{Name: "e", Repo: "r"})
+		}
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, want, more)
+		}
+	}
+	_, err := EngineOf("none")
+	require.ErrorContains(t, err, `engine "none": wanted one of [`)
+}
+
+// A rule with the nearer function around wins; one without any is for what is left.
+func TestTheNearestFunctionAroundDecides(t *testing.T) {
+	c, err := Load(fstest.MapFS{
+		"catalog/e/01-a.md": foreignPage("path: p.py\nline: 1\nmatch: f@outer\n"),
+		"catalog/e/02-b.md": {Data: []byte(strings.Replace(string(foreignPage("path: p.py\nline: 1\nmatch: f@inner\n").Data), "id: a", "id: b", 1))},
+		"catalog/e/03-c.md": {Data: []byte(strings.Replace(string(foreignPage("path: p.py\nline: 1\n").Data), "id: a", "id: c", 1))},
+	}, "e")
+	require.NoError(t, err)
+	require.NoError(t, c.For(Engine{}))
+	span := func(id, name, parent, lane, path string) file.Span {
+		return file.Span{ID: id, Name: name, Parent: parent, Lane: lane, Attrs: file.Attrs{AttrFile: path}}
+	}
+	rec := &file.Recording{Spans: []file.Span{
+		span("1", "outer", "", "x", "p.py"), span("2", "f", "1", "x", "p.py"), span("3", "inner", "1", "x", "p.py"), span("4", "f", "3", "x.more", "p.py"),
+		span("5", "f", "", "x", "p.py"), span("6", "f", "", "y", "p.py"), span("7", "f", "", "x", "other.py"),
+	}}
+	c.Match(rec)
+	var got []string
+	for _, s := range rec.Spans {
+		got = append(got, s.Step)
+	}
+	require.Equal(t, []string{"", "a", "", "b", "c", "", ""}, got)
+}
+
+func TestPinsAreFoundAndWritten(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(dir+"/catalog/e", 0o777))
+	name := dir + "/catalog/e/01-a.md"
+	require.NoError(t, os.WriteFile(name, foreignPage("path: p.py\nline: 9\n").Data, 0o666))
+	c, err := Load(os.DirFS(dir), "e")
+	require.NoError(t, err)
+	require.NoError(t, c.For(Engine{}))
+	found := c.Locate(anchorTree(map[string]string{"p.py": "\n\ndef f(): pass\n"}))
+	require.Len(t, found, 1)
+	changed, err := c.Repin(dir, found)
+	require.NoError(t, err)
+	require.Equal(t, []string{name}, changed)
+	c, err = Load(os.DirFS(dir), "e")
+	require.NoError(t, err)
+	require.Equal(t, 3, c.Step("a").Line)
+	require.NoError(t, c.For(Engine{}))
+	changed, err = c.Repin(dir, c.Locate(anchorTree(map[string]string{"p.py": "\n\ndef f(): pass\n"})))
+	require.NoError(t, err)
+	require.Empty(t, changed)
+}
+
+func anchorTree(files map[string]string) *anchor.Tree {
+	m := fstest.MapFS{}
+	for name, text := range files {
+		m[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return anchor.NewTree(m)
+}
