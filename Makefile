@@ -173,7 +173,7 @@ CUDA       := engine/backend/cuda
 CUDA_OUT   := $(CURDIR)/out/cuda
 CUDA_TOOLS  = $(wildcard .venv-cuda/lib/python3*/site-packages/nvidia)
 # What a build with the tag needs: cuda.h, and the shim in place of libcuda.
-CUDA_ENV    = CGO_ENABLED=1 CGO_CFLAGS="-I$(CURDIR)/$(CUDA_TOOLS)/cuda_runtime/include" CGO_LDFLAGS="-L$(CUDA_OUT)/static"
+CUDA_ENV    = CGO_ENABLED=1 CGO_CFLAGS="-I$(CURDIR)/$(CUDA_TOOLS)/cuda_runtime/include -Wno-deprecated-declarations" CGO_LDFLAGS="-L$(CUDA_OUT)/static"
 # What runs a program on the emulated driver. Leaks end it.
 CUDA_EMU    = CUDA_DRIVER_LIBRARY=$(CUDA_OUT)/libcuda.so.1 CUEMU_GORGONIA=1 CUEMU_LEAK_ABORT=1
 
@@ -189,6 +189,8 @@ cuda: ## the CUDA backend on an emulated driver: PTX fresh, no spills, all its t
 	@$(STEP) "go vet with the tag cuda" env $(CUDA_ENV) go vet -tags cuda ./$(CUDA)/... ./engine ./cmd/glassbox
 	@$(STEP) "the emulated driver catches what is wrong" env $(CUDA_ENV) $(CUDA_EMU) CUEMU_RACECHECK=2 go test -tags cuda -timeout 5m ./$(CUDA)/driver
 	@$(STEP) "CUDA kernels, with threads in three orders" env $(CUDA_ENV) $(CUDA_EMU) CUEMU_RACECHECK=1 go test -tags cuda -timeout 5m -run "^TestKernel" ./$(CUDA)
+	@$(MAKE) gpu-check-build
+	@$(STEP) "gpu-check with small shapes" env $(CUDA_EMU) bash $(CUDA)/gpu-check.sh $(CUDA_OUT)/gpu-check -small
 	@$(STEP) "the CUDA backend on the emulated driver" env $(CUDA_ENV) $(CUDA_EMU) go test -tags cuda -timeout 10m -skip "^TestKernel" ./$(CUDA)
 
 .PHONY: cuda-tools
@@ -215,7 +217,12 @@ glassbox-cuda: ## build bin/glassbox-cuda, the program with --backend cuda; runs
 	@$(STEP) "bin/glassbox-cuda" env $(CUDA_ENV) go build -tags cuda -o bin/glassbox-cuda ./cmd/glassbox
 
 .PHONY: gpu-check
-gpu-check: ## the CUDA backend against the reference, on a machine with a GPU
-	@[ -d engine/backend/cuda ] || { echo "gpu-check: this tree has no CUDA backend yet (engine/backend/cuda), so nothing was checked" >&2; exit 1; }
-	@command -v nvidia-smi >/dev/null || { echo "gpu-check: no NVIDIA driver on this machine (nvidia-smi), so nothing was checked" >&2; exit 1; }
-	@$(STEP) "CUDA backend" go test -count=1 -tags cuda ./engine/backend/cuda/...
+gpu-check: ## measure the CUDA backend on this machine's GPU: JSON and a table into $$OUT (out/gpu-check)
+	@bash $(CUDA)/gpu-check.sh "$${OUT:-out/gpu-check}"
+
+.PHONY: gpu-check-build
+gpu-check-build: ## build what gpu-check runs, for a machine without Go: bin/gpucheck and bin/cuda.test
+	@$(MAKE) cuda-tools
+	@$(STEP) "shim" env CUDA_INCLUDE=$(CURDIR)/$(CUDA_TOOLS)/cuda_runtime/include sh $(CUDA)/shim/build.sh $(CUDA_OUT)
+	@$(STEP) "bin/gpucheck, bin/cuda.test" bash -euc 'export $(CUDA_ENV); go build -tags cuda -ldflags "-s -w" -o bin/gpucheck ./cmd/internal/gpucheck; \
+	  go test -c -tags cuda -ldflags "-s -w" -o bin/cuda.test ./$(CUDA)'

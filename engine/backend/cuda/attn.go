@@ -16,7 +16,7 @@ func (b *Backend) layerCache(layer int) driver.Ptr {
 // kvWrite puts keys and values at the tokens' positions.
 func kvWrite(b *Backend, s *step) error {
 	a := s.n.Attn
-	return b.launch("kv_write_"+b.opts.kv, [3]int{len(b.batch.Tokens), a.KVHeads}, 32, 0, b.bufs[s.n.A], b.bufs[s.n.B], b.layerCache(s.n.Layer),
+	return b.launch("kv_write_"+b.kvName(), [3]int{len(b.batch.Tokens), a.KVHeads}, 32, 0, b.bufs[s.n.A], b.bufs[s.n.B], b.layerCache(s.n.Layer),
 		b.in.tables.p, b.in.tableAt.dev, b.in.pos.dev, b.o.Pages, a.KVHeads, a.HeadDim)
 }
 
@@ -40,7 +40,7 @@ func (b *Backend) CopyPage(from, to kv.Page) {
 // scores multiplies queries with the keys of their KV heads.
 func scores(b *Backend, s *step) error {
 	a := s.n.Attn
-	return b.launch("attn_scores_"+b.opts.kv, [3]int{len(b.batch.Tokens), a.Heads}, 128, 0, b.scores.p, b.in.offs.dev, b.bufs[s.n.A], b.layerCache(s.n.Layer),
+	return b.launch("attn_scores_"+b.kvName(), [3]int{len(b.batch.Tokens), a.Heads}, 128, 0, b.scores.p, b.in.offs.dev, b.bufs[s.n.A], b.layerCache(s.n.Layer),
 		b.in.tables.p, b.in.tableAt.dev, b.in.pos.dev, b.o.Pages, a.Heads, a.KVHeads, a.HeadDim, a.Scale, a.Window)
 }
 
@@ -52,7 +52,7 @@ func softmax(b *Backend, s *step) error {
 // mix sums values under the weights.
 func mix(b *Backend, s *step) error {
 	a := s.n.Attn
-	return b.launch("attn_mix_"+b.opts.kv, [3]int{len(b.batch.Tokens), a.Heads}, 128, 0, b.bufs[s.n.Out], b.scores.p, b.in.offs.dev, b.layerCache(s.n.Layer),
+	return b.launch("attn_mix_"+b.kvName(), [3]int{len(b.batch.Tokens), a.Heads}, 128, 0, b.bufs[s.n.Out], b.scores.p, b.in.offs.dev, b.layerCache(s.n.Layer),
 		b.in.tables.p, b.in.tableAt.dev, b.in.pos.dev, b.o.Pages, a.Heads, a.KVHeads, a.HeadDim, a.Window)
 }
 
@@ -96,7 +96,7 @@ func attention(b *Backend, s *step) error {
 		part = b.parts.p
 	}
 	shared := 4 * (16*(a.HeadDim+1) + 16*a.HeadDim + unitPairs*a.HeadDim + unitPairs*16)
-	err := b.launch("attention_"+b.opts.kv+"_"+per, [3]int{len(b.in.units.host), splits}, 256, shared, b.bufs[last.Out], part, b.in.units.dev, b.bufs[s.n.A],
+	err := b.launch("attention_"+b.kvName()+"_"+per, [3]int{len(b.in.units.host), splits}, 256, shared, b.bufs[last.Out], part, b.in.units.dev, b.bufs[s.n.A],
 		b.layerCache(s.n.Layer), b.in.tables.p, b.in.tableAt.dev, b.in.pos.dev, b.o.Pages, a.Heads, a.KVHeads, a.HeadDim, a.Scale, a.Window)
 	if err != nil || splits == 1 {
 		return err

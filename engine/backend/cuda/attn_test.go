@@ -17,7 +17,7 @@ import (
 
 // attnCase is attention of some tokens at given positions, each a sequence's last ones.
 type attnCase struct {
-	format              string
+	format              backend.KV
 	heads, kvHeads, dim int
 	window              int
 	seqs                [][2]int // of each sequence: first position, tokens
@@ -27,14 +27,14 @@ type attnCase struct {
 // contexts up to 8,192; the split and the unsplit way have the same bits, and a token's do not depend on its neighbours.
 func TestKernelAttention(t *testing.T) {
 	for _, c := range []attnCase{
-		{"f16", 4, 4, 16, 0, [][2]int{{0, 1}, {15, 1}, {16, 1}, {17, 3}}},
-		{"f16", 6, 2, 64, 0, [][2]int{{127, 2}, {0, 20}, {255, 1}}},
-		{"f16", 8, 1, 128, 0, [][2]int{{300, 1}, {128, 1}}},
-		{"f16", 16, 1, 34, 0, [][2]int{{40, 2}}},
-		{"f16", 5, 1, 256, 40, [][2]int{{0, 5}, {140, 3}, {39, 2}}},
-		{"f16", 2, 1, 64, 0, [][2]int{{8191, 1}}},
-		{"f16", 2, 2, 64, 1000, [][2]int{{8190, 2}}},
-		{"q8q4", 4, 2, 64, 0, [][2]int{{150, 3}, {0, 1}}},
+		{kvF16, 4, 4, 16, 0, [][2]int{{0, 1}, {15, 1}, {16, 1}, {17, 3}}},
+		{kvF16, 6, 2, 64, 0, [][2]int{{127, 2}, {0, 20}, {255, 1}}},
+		{kvF16, 8, 1, 128, 0, [][2]int{{300, 1}, {128, 1}}},
+		{kvF16, 16, 1, 34, 0, [][2]int{{40, 2}}},
+		{kvF16, 5, 1, 256, 40, [][2]int{{0, 5}, {140, 3}, {39, 2}}},
+		{kvF16, 2, 1, 64, 0, [][2]int{{8191, 1}}},
+		{kvF16, 2, 2, 64, 1000, [][2]int{{8190, 2}}},
+		{kvQ8Q4, 4, 2, 64, 0, [][2]int{{150, 3}, {0, 1}}},
 	} {
 		t.Run(fmt.Sprintf("%s %d of %d x %d window %d", c.format, c.heads, c.kvHeads, c.dim, c.window), func(t *testing.T) {
 			onRig(t, func(r *rig) { r.attention(c) })
@@ -78,7 +78,7 @@ func (r *rig) fillCache(c attnCase) *cachedKV {
 // stored rounds as the cache does.
 func (r *rig) stored(x []float32, quant tensor.Type) []float32 {
 	ty := tensor.F16
-	if r.opts.kv == "q8q4" {
+	if r.kv == kvQ8Q4 {
 		ty = quant
 	}
 	b, y := make([]byte, ty.RowBytes(len(x))), make([]float32, len(x))
@@ -98,7 +98,7 @@ func (r *rig) attention(c attnCase) {
 	a := graph.Attention{Heads: c.heads, KVHeads: c.kvHeads, HeadDim: c.dim, Scale: float32(1 / math.Sqrt(float64(c.dim))), Window: c.window}
 	r.g = &graph.Graph{Layers: 1, Attn: a, Bufs: []graph.BufInfo{{Kind: graph.PerToken}, {Kind: graph.PerToken}, {Kind: graph.PerToken, Width: c.heads * c.dim}}}
 	r.o = backend.Options{Pages: pages, MaxTokens: max(longest, tokens), MaxOut: 1}
-	r.opts.kv, r.bufs = c.format, make([]driver.Ptr, 3)
+	r.kv, r.bufs = c.format, make([]driver.Ptr, 3)
 	var err error
 	r.cache, err = r.alloc(r.layerBytes())
 	r.must(err)
@@ -192,7 +192,7 @@ func TestKernelTheQuantisedCacheIsOfGGMLsBlocks(t *testing.T) {
 		const dim, n = 64, 3
 		a := graph.Attention{Heads: 1, KVHeads: 1, HeadDim: dim}
 		r.g = &graph.Graph{Layers: 1, Attn: a}
-		r.o, r.opts.kv, r.bufs = backend.Options{Pages: 1, MaxTokens: n, MaxOut: 1}, "q8q4", make([]driver.Ptr, 2)
+		r.o, r.kv, r.bufs = backend.Options{Pages: 1, MaxTokens: n, MaxOut: 1}, kvQ8Q4, make([]driver.Ptr, 2)
 		var err error
 		r.cache, err = r.alloc(r.layerBytes())
 		r.must(err)

@@ -40,6 +40,7 @@ type Backend struct {
 	parts   grown        // of attention that is split over keys
 	x8, xm  driver.Ptr   // the quantised input of the matrix products at hand: int8; scale and sum of each 32
 	cache   driver.Ptr   // pages.cuh
+	kv      backend.KV   // its number formats
 	in      input
 
 	plain, fused []step        // a step a node; with several nodes in one
@@ -60,20 +61,31 @@ type grown struct {
 	n int64 // bytes
 }
 
+// The formats of the KV cache that there are kernels for.
+var (
+	kvF16  = backend.KV{Keys: tensor.F16, Values: tensor.F16}
+	kvQ8Q4 = backend.KV{Keys: tensor.Q8_0, Values: tensor.Q4_0}
+)
+
+// kvName is the cache's format in the names of kernels.
+func (b *Backend) kvName() string {
+	if b.kv == kvQ8Q4 {
+		return "q8q4"
+	}
+	return "f16"
+}
+
 // features are what Options.Features asks for.
 type features struct {
-	kv      string // "f16" or "q8q4": the format of the KV cache
-	unfused bool   // a kernel an op, always
-	noMMA   bool   // no tensor cores
-	noGraph bool   // no replay
+	unfused bool // a kernel an op, always
+	noMMA   bool // no tensor cores
+	noGraph bool // no replay
 }
 
 func parseFeatures(s string) (features, error) {
-	f := features{kv: "f16"}
+	var f features
 	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) {
 		switch w {
-		case "kv-q8q4":
-			f.kv = "q8q4"
 		case "unfused":
 			f.unfused = true
 		case "no-mma":
@@ -81,7 +93,7 @@ func parseFeatures(s string) (features, error) {
 		case "no-graph":
 			f.noGraph = true
 		default:
-			return f, fmt.Errorf("cuda: features: wanted some of kv-q8q4, unfused, no-mma, no-graph, found %q", w)
+			return f, fmt.Errorf("cuda: features: wanted some of unfused, no-mma, no-graph, found %q", w)
 		}
 	}
 	return f, nil
@@ -93,23 +105,21 @@ func Open(g *graph.Graph, o backend.Options) (backend.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.KV != nil {
-		switch o.KV.String() {
-		case "f16":
-		case "k8v4":
-			f.kv = "q8q4"
-		default:
-			return nil, fmt.Errorf("cuda: kv-type: wanted f16 or k8v4, found %s", o.KV)
-		}
+	if a := g.Attn; a.HeadDim%2 != 0 || a.HeadDim > 256 {
+		return nil, fmt.Errorf("cuda: heads of %d numbers: wanted an even number up to 256: choose --backend cpu", a.HeadDim)
 	}
-	if a := g.Attn; a.HeadDim%2 != 0 || a.HeadDim > 256 || f.kv == "q8q4" && a.HeadDim%32 != 0 {
-		return nil, fmt.Errorf("cuda: head of %d numbers: wanted an even number up to 256, and whole 32s for kv-q8q4: choose --backend cpu", a.HeadDim)
+	types, err := o.KV.Or(kvF16, g.Attn.HeadDim)
+	if err != nil {
+		return nil, err
+	}
+	if types != kvF16 && types != kvQ8Q4 {
+		return nil, fmt.Errorf("kv-type: wanted %s or %s, found %s: this backend has no other", kvF16, kvQ8Q4, types)
 	}
 	dev, err := driver.Open(0)
 	if err != nil {
 		return nil, fmt.Errorf("cuda: %w: choose --backend cpu, or see docs/cuda.md", err)
 	}
-	b := &Backend{g: g, o: o, opts: f, dev: dev, k: map[string]*driver.Kernel{}, weights: map[*graph.Weight]driver.Ptr{}, graphs: map[shape]*replay{}}
+	b := &Backend{g: g, o: o, opts: f, kv: types, dev: dev, k: map[string]*driver.Kernel{}, weights: map[*graph.Weight]driver.Ptr{}, graphs: map[shape]*replay{}}
 	if err := dev.Do(b.load); err != nil {
 		return nil, errors.Join(fmt.Errorf("cuda: %s: %w", dev.Name, err), b.Close())
 	}
@@ -169,24 +179,17 @@ func (b *Backend) Device() backend.Device {
 	if b.dev.Name == "Emulated device" {
 		kind = kindEmulated
 	}
-	f := []string{fmt.Sprintf("sm_%d%d", b.dev.Major, b.dev.Minor), "driver for CUDA " + b.dev.Driver, fmt.Sprintf("%d MiB", b.dev.Memory>>20), "kv " + b.opts.kv}
+	f := []string{fmt.Sprintf("sm_%d%d", b.dev.Major, b.dev.Minor), "driver for CUDA " + b.dev.Driver, fmt.Sprintf("%d MiB", b.dev.Memory>>20)}
 	return backend.Device{Kind: kind, Name: b.dev.Name, Threads: 1, Features: append(f, slices.DeleteFunc(strings.Split(b.o.Features, ","), func(s string) bool { return s == "" })...)}
 }
 
-// KV is float16, or 8-bit keys and 4-bit values.
-func (b *Backend) KV() backend.KV {
-	if b.opts.kv == "q8q4" {
-		return backend.KV{Keys: tensor.Q8_0, Values: tensor.Q4_0}
-	}
-	return backend.KV{Keys: tensor.F16, Values: tensor.F16}
-}
+// KV is what the cache was made for.
+func (b *Backend) KV() backend.KV { return b.kv }
 
 // pageBytes is the size of a page of one head in one layer: its keys, then its values.
 func (b *Backend) pageBytes() int64 {
-	if b.opts.kv == "q8q4" {
-		return int64(kv.PageTokens * b.g.Attn.HeadDim / 32 * (34 + 18))
-	}
-	return int64(kv.PageTokens * b.g.Attn.HeadDim * 4)
+	d := b.g.Attn.HeadDim
+	return int64(kv.PageTokens * (b.kv.Keys.RowBytes(d) + b.kv.Values.RowBytes(d)))
 }
 
 // layerBytes is the size of the KV cache of one layer.

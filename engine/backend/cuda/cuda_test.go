@@ -17,6 +17,7 @@ import (
 	"glassbox/engine/graph"
 	"glassbox/engine/kv"
 	"glassbox/engine/model"
+	"glassbox/engine/tensor"
 	"glassbox/engine/testmodel"
 	"glassbox/trace"
 )
@@ -90,10 +91,10 @@ func TestEveryOpAndKernelExists(t *testing.T) {
 	defer func() { require.NoError(t, be.Close()) }()
 	b := be.(*Backend)
 	named := map[string]bool{"arg_max": true, "top_k": true, "all_reduce_add": true, "quantize_q8": true, "rope_table": true, "attention_join": true, "add_rms_norm": true}
-	for _, kv := range []string{"f16", "q8q4"} {
-		b.opts.kv = kv
+	for _, types := range []backend.KV{kvF16, kvQ8Q4} {
+		b.kv = types
 		for _, n := range []string{"2", "4", "8"} {
-			named["attention_"+kv+"_"+n] = true
+			named["attention_"+b.kvName()+"_"+n] = true
 		}
 		for kind, o := range ops {
 			for _, ty := range append(quants, plains...) {
@@ -208,4 +209,33 @@ func TestCopiedPages(t *testing.T) {
 		return slices.Clone(be.Logits(0))
 	}
 	require.Equal(t, next(first), next(backend.Seq{Pages: []kv.Page{3, 2}}))
+}
+
+// The quantised KV cache: as near to the reference with the same cache as the products' int8 inputs allow; here, with float32
+// weights, as near as float sums are.
+func TestTheQuantisedCacheComputesWhatTheReferenceDoes(t *testing.T) {
+	m := tinyModel(t, testmodel.Spec{Width: 128})
+	o := backend.Options{MaxTokens: 64, MaxOut: 64, MaxScores: 1 << 16, Pages: 4, KV: &kvQ8Q4}
+	var rows [][][]float32
+	for _, open := range []backend.Opener{Open, ref.Open} {
+		be, err := open(m.Graph, o)
+		require.NoError(t, err)
+		require.Equal(t, kvQ8Q4, be.KV())
+		ids := make([]int32, 40)
+		for i := range ids {
+			ids[i] = int32(i * 5 % 256)
+		}
+		require.NoError(t, be.Run(backendtest.Batch(backendtest.Part{Seq: backendtest.Pages(0, 40), IDs: ids, All: true}), nil))
+		var out [][]float32
+		for i := range ids {
+			out = append(out, slices.Clone(be.Logits(i)))
+		}
+		rows = append(rows, out)
+		require.NoError(t, be.Close())
+	}
+	for i := range rows[0] {
+		require.Less(t, golden.MaxAbs(rows[1][i], rows[0][i]), 0.01, i)
+	}
+	_, err := Open(m.Graph, backend.Options{MaxTokens: 1, MaxOut: 1, Pages: 1, MaxScores: 1 << 12, KV: &backend.KV{Keys: tensor.Q4_0, Values: tensor.F16}})
+	require.ErrorContains(t, err, "kv-type: wanted f16 or k8v4, found q4_0/f16")
 }

@@ -54,7 +54,7 @@ func (b *Backend) kernelNames(n *graph.Node, name string) (few, many string) {
 	case graph.Embed:
 		name += format(n.W.Type)
 	case graph.KVWrite, graph.Scores, graph.Mix:
-		name += b.opts.kv
+		name += b.kvName()
 	case graph.MatMul:
 		few, many = "mat_vec_"+format(n.W.Type), "mat_mat_"+format(n.W.Type)
 		if !quantised(n.W.Type) || b.opts.noMMA {
