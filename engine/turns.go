@@ -3,7 +3,9 @@ package engine
 import (
 	"slices"
 
+	"glassbox/engine/backend"
 	"glassbox/engine/kv"
+	"glassbox/engine/model"
 	"glassbox/engine/sched"
 	"glassbox/engine/tensor"
 	"glassbox/trace"
@@ -69,10 +71,14 @@ type Cache struct {
 
 // Cache returns the shape of the KV cache.
 func (e *Engine) Cache() Cache {
-	c := Cache{PageTokens: kv.PageTokens, Pages: e.pool.Total(), Prefixes: !e.o.NoPrefix}
-	types := e.be.KV()
-	c.Keys, c.Values = types.Keys, types.Values
-	a := e.model.Graph.Attn
-	c.BytesPerToken = int64(e.model.Graph.Layers * a.KVHeads * (c.Keys.RowBytes(a.HeadDim) + c.Values.RowBytes(a.HeadDim)))
+	c := cacheOf(e.model, e.be.KV())
+	c.Pages, c.Prefixes = e.pool.Total(), !e.o.NoPrefix
 	return c
+}
+
+// cacheOf derives what a model's keys and values take in a pair of formats.
+func cacheOf(m *model.Model, types backend.KV) Cache {
+	a := m.Graph.Attn
+	return Cache{PageTokens: kv.PageTokens, Keys: types.Keys, Values: types.Values,
+		BytesPerToken: int64(m.Graph.Layers * a.KVHeads * (types.Keys.RowBytes(a.HeadDim) + types.Values.RowBytes(a.HeadDim)))}
 }

@@ -31,6 +31,7 @@ type cli struct {
 	Bench      benchCmd      `cmd:"" help:"Measure any OpenAI-compatible endpoint."`
 	Model      modelCmd      `cmd:"" help:"What is in a model file."`
 	Roof       roofCmd       `cmd:"" help:"Measure what this machine can read and compute; recordings are held against it."`
+	KVCheck    kvcheckCmd    `cmd:"" name:"kvcheck" help:"Show what each number format of the KV cache costs in quality and memory."`
 	BenchLocal benchLocalCmd `cmd:"" hidden:"" help:"Measure the engine in this process; make bench uses it."`
 	Version    versionCmd    `cmd:"" help:"Print version and commit."`
 }
