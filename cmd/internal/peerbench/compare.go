@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,6 +25,9 @@ type bench struct {
 	progress     io.Writer
 	ctx          context.Context
 	ours, theirs side
+	more         []speed
+	oursServed   serving
+	theirsServed serving
 	cost         sample // of tracing a whole request, percent
 	opCost       sample // of recording each op of a pass, percent
 	info         local  // the last answer of bench-local
@@ -55,6 +59,34 @@ func (b *bench) compare() (string, int, error) {
 			return "", 0, err
 		}
 	}
+	if b.has("main") {
+		if err := b.rounds(p, dir); err != nil {
+			return "", 0, err
+		}
+		b.tracing()
+	}
+	if b.has("models") {
+		if b.more, err = b.models(p); err != nil {
+			return "", 0, err
+		}
+	}
+	if b.has("serve") {
+		if err := b.serve(p); err != nil {
+			return "", 0, err
+		}
+	}
+	if b.ctx.Err() != nil {
+		return "", 0, b.ctx.Err()
+	}
+	text, missed := b.report(file.Size())
+	return text, missed, nil
+}
+
+// has tells whether the table has a part.
+func (b *bench) has(part string) bool { return slices.Contains(b.Parts, part) }
+
+// rounds measures the main file.
+func (b *bench) rounds(p peer, dir string) error {
 	for round := range b.Rounds {
 		b.say("round %d of %d", round+1, b.Rounds)
 		turns := []func() error{b.oursRound, func() error { return b.peerRound(p) },
@@ -64,16 +96,11 @@ func (b *bench) compare() (string, int, error) {
 		}
 		for _, turn := range turns {
 			if err := turn(); err != nil {
-				return "", 0, err
+				return err
 			}
 		}
 	}
-	b.tracing()
-	if b.ctx.Err() != nil {
-		return "", 0, b.ctx.Err()
-	}
-	text, missed := b.report(file.Size())
-	return text, missed, nil
+	return nil
 }
 
 func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.progress, format+"\n", args...) }

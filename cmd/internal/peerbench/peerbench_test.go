@@ -72,7 +72,7 @@ func stage(t *testing.T, ours, version string) (code int, table, progress string
 	t.Setenv("PEER_VERSION", version)
 	var out, errs bytes.Buffer
 	code = run([]string{"--model", model, "--ours", filepath.Join(dir, "glassbox"), "--venv", filepath.Join(dir, "venv"),
-		"--rounds", "5", "--busy", "1e9", "-o", filepath.Join(dir, "table.md")}, &out, &errs)
+		"--rounds", "5", "--busy", "1e9", "--parts", "main", "-o", filepath.Join(dir, "table.md")}, &out, &errs)
 	if code == 0 {
 		file, err := os.ReadFile(filepath.Join(dir, "table.md"))
 		require.NoError(t, err)
@@ -84,7 +84,7 @@ func stage(t *testing.T, ours, version string) (code int, table, progress string
 }
 
 func answer(change func(*local)) string {
-	l := local{Prefill: []float64{1200}, Decode: []float64{300}, DecodeTraced: []float64{297}, OpCost: []float64{1.5}, PeakRSS: 200, WeightsBytes: 100e6, Roof: 60, Version: "v1", Kernels: "avx512"}
+	l := local{Prefill: []float64{1200}, Decode: []float64{350}, DecodeTraced: []float64{346.5}, OpCost: []float64{1.5}, PeakRSS: 200, WeightsBytes: 100e6, Roof: 60, Version: "v1", Kernels: "avx512"}
 	if change != nil {
 		change(&l)
 	}
@@ -95,9 +95,9 @@ func answer(change func(*local)) string {
 func TestAWholeComparison(t *testing.T) {
 	code, table, _, calls := stage(t, answer(nil), peerVersion)
 	require.Zero(t, code, table)
-	for _, want := range []string{"| prefill 512 tokens, tokens/s | 1200 (1200–1200) | 400 (400–400) | 3.00× | ≥ 2.00× | ok |",
-		"| decode 128 tokens, tokens/s | 300 (300–300) | 200 (200–200) | 1.50× | ≥ 1.20× | ok |",
-		"| recording each op, % more decode time | 1.50 (1.50–1.50) | – | 1.50 % | < 2.00 % | ok |", "| 1.01 % | – | ok |", "version v1, kernels avx512", "AVX512 = 1", "30.0 GB/s, 50 % of the 60.0 GB/s"} {
+	for _, want := range []string{"| prefill 512 tokens, tokens/s | 1200 (1200–1200) | 400 (400–400) | 3.00× | ≥ 2.50×, goal 6.00× | ok, below the goal |",
+		"| decode 128 tokens, tokens/s | 350 (350–350) | 200 (200–200) | 1.75× | ≥ 1.60×, goal 2.30× | ok, below the goal |",
+		"| recording each op, % more decode time | 1.50 (1.50–1.50) | – | 1.50 % | < 2.00 % | ok |", "| 1.01 % | – | ok |", "version v1, kernels avx512", "AVX512 = 1", "| decode, part of the read roof | 35.0 of 60.0 GB/s | – | 58.3 % | goal 90.0 % | ok, below the goal |"} {
 		require.Contains(t, table, want)
 	}
 	var order []string
@@ -124,8 +124,8 @@ func pathOf(calls []string) string {
 // Each bound is missed once: the exit status and the table must both say so.
 func TestEachMissedBoundFails(t *testing.T) {
 	for what, change := range map[string]func(*local){
-		"prefill": func(l *local) { l.Prefill = []float64{799} },
-		"decode":  func(l *local) { l.Decode, l.DecodeTraced = []float64{239}, []float64{239} },
+		"prefill": func(l *local) { l.Prefill = []float64{999} },
+		"decode":  func(l *local) { l.Decode, l.DecodeTraced = []float64{319}, []float64{319} },
 		"tracing": func(l *local) { l.OpCost = []float64{2} },
 		"not a":   func(l *local) { l.Prefill = []float64{-1} },
 	} {
@@ -139,7 +139,7 @@ func TestEachMissedBoundFails(t *testing.T) {
 func TestOurSideFailing(t *testing.T) {
 	code, table, errs, _ := stage(t, "", peerVersion)
 	require.Equal(t, 1, code)
-	require.Contains(t, table, "not measured | ≥ 2.00× | **missed**")
+	require.Contains(t, table, "not measured | ≥ 2.50×, goal 6.00× | **missed**")
 	require.Contains(t, table, "Not measured: glassbox bench-local")
 	require.Contains(t, errs, "the model does not load")
 }
@@ -158,8 +158,8 @@ func TestWithoutACompilerItSaysWhatToInstall(t *testing.T) {
 }
 
 func TestStartAndMemoryBounds(t *testing.T) {
-	b := &bench{config: config{Prompt: 512, Output: 128, Model: "m"}}
-	b.ours = side{prefill: sample{2}, decode: sample{2}, start: sample{1.4, 1.6, 1.5}, memory: sample{100, 403}}
+	b := &bench{config: config{Parts: allParts[:1], Prompt: 512, Output: 128, Model: "m"}}
+	b.ours = side{prefill: sample{3}, decode: sample{2}, start: sample{1.4, 1.6, 1.5}, memory: sample{100, 403}}
 	b.theirs = side{prefill: sample{1}, decode: sample{1}, start: sample{1}, memory: sample{100}}
 	b.cost, b.opCost = sample{1}, sample{1}
 	text, missed := b.report(100e6)
@@ -169,7 +169,7 @@ func TestStartAndMemoryBounds(t *testing.T) {
 }
 
 func TestWrongUsage(t *testing.T) {
-	for _, args := range [][]string{{"--rounds", "4"}, {"extra"}, {"--threads", "0"}, {"--no-such"}} {
+	for _, args := range [][]string{{"--rounds", "4"}, {"extra"}, {"--threads", "0"}, {"--no-such"}, {"--parts", "all"}, {"--more-rounds", "0"}} {
 		var out, errs bytes.Buffer
 		require.Equal(t, 2, run(args, &out, &errs), args)
 		require.NotEmpty(t, errs.String())
@@ -198,6 +198,34 @@ func TestPeerOutput(t *testing.T) {
 	require.ErrorContains(t, err, "JSON")
 	_, err = parseLocal("oops")
 	require.ErrorContains(t, err, "JSON")
+}
+
+func TestServedOutput(t *testing.T) {
+	rate, first, each, err := parseLoad16(`{"summary":{"levels":[{"ok":32,"output_tokens_per_s":400.5,"ttft_ms":{"p50":900},"tpot_ms":{"p50":30}}]}}`)
+	require.NoError(t, err)
+	require.Equal(t, []float64{400.5, 900, 30}, []float64{rate, first, each})
+	for _, wrong := range []string{"oops", `{}`, `{"summary":{"levels":[{"ok":31,"errors":1,"output_tokens_per_s":4,"ttft_ms":{"p50":9},"tpot_ms":{"p50":3}}]}}`,
+		`{"summary":{"levels":[{"ok":32,"output_tokens_per_s":4,"ttft_ms":{},"tpot_ms":{"p50":3}}]}}`} {
+		_, _, _, err := parseLoad16(wrong)
+		require.Error(t, err, wrong)
+	}
+	b := &bench{config: config{Parts: []string{"serve"}}}
+	b.oursServed, b.theirsServed = serving{sample{290}, sample{500}, sample{20}}, serving{sample{100}, sample{4000}, sample{80}}
+	text, missed := b.report(1)
+	require.Equal(t, 1, missed, text)
+	require.Contains(t, text, "| 290 (290–290) | 100 (100–100) | 2.90× | ≥ 3.00×, goal 6.00× | **missed** |")
+	require.Contains(t, text, "| 8.00× sooner | goal 5.00× sooner | goal |")
+}
+
+func TestFurtherFiles(t *testing.T) {
+	s := speed{"big", &bench{config: config{Prompt: 512, Output: 48}, info: local{WeightsBytes: 1e9, Roof: 30}}, 1}
+	s.bench.ours, s.bench.theirs = side{prefill: sample{600}, decode: sample{27.5}}, side{prefill: sample{200}, decode: sample{26}}
+	b := &bench{more: []speed{s}}
+	text, missed := b.report(1)
+	require.Equal(t, 1, missed, text)
+	require.Contains(t, text, "| big: prefill 512 tokens, tokens/s | 600 (600–600) | 200 (200–200) | 3.00× | ≥ 2.50×, goal 3.50× | ok, below the goal |")
+	require.Contains(t, text, "1.06× | ≥ 1.10× | **missed** |")
+	require.Contains(t, text, "| 27.5 of 30.0 GB/s | – | 91.7 % | goal 90.0 % | goal |")
 }
 
 func TestTheMachineIsRead(t *testing.T) {
