@@ -135,6 +135,11 @@ bench: ## ours beside llama.cpp on the same file, threads and lengths; fails whe
 	@$(STEP) "what captures cost" go test ./engine/capture -run XXX -bench Captures
 	@$(STEP) "the bench client against servers of known speed" go run ./cmd/internal/bench/accuracy
 
+.PHONY: bench-peers
+bench-peers: ## glassbox bench beside other clients on a running server: make bench-peers URL=... TOKENIZER=DIR VLLM=PYTHON [GUIDELLM=COMMAND]
+	@[ -n "$(URL)" ] || { echo "bench-peers: give URL=http://127.0.0.1:8000, and VLLM=a Python that has vllm, or GUIDELLM=its command, and TOKENIZER=the model's folder" >&2; exit 2; }
+	@go run ./cmd/internal/bench/peers -url "$(URL)" -tokenizer "$(TOKENIZER)" -vllm "$(VLLM)" -guidellm "$(GUIDELLM)" $(BENCH_FLAGS)
+
 .PHONY: bench-web
 bench-web: ## how fast the pages are, in Chromium; fails when a bound is missed
 	@[ -d web/e2e/bench ] || { echo "bench-web: there is nothing to measure the pages with in this tree yet (web/e2e/bench)" >&2; exit 1; }

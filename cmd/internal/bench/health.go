@@ -33,6 +33,7 @@ type checks struct {
 	chunks, joined, tokens, cached, prompt, most int
 	connects                                     []float64
 	firstError                                   string
+	saysCached                                   bool
 	marks                                        map[string]int
 }
 
@@ -69,6 +70,7 @@ func (h *checks) row(row *client.Row) {
 		h.prompt += *row.PromptTokens
 	}
 	if row.CachedTokens != nil {
+		h.saysCached = true
 		h.cached += *row.CachedTokens
 		h.most = max(h.most, *row.CachedTokens)
 	}
@@ -107,6 +109,7 @@ func (h *checks) counts() {
 	}
 	h.flag(high > 0 && (low != asked || high != asked), "note", "prompt", "Prompts have %d to %d tokens by the server's count; %d were asked for.", low, high, asked)
 	h.flag(high > 0 && float64(high) < 0.8*float64(asked), "warn", "truncated", "Prompts of %d tokens were counted as %d at most: the server may cut them to its context without saying so.", asked, high)
+	h.flag(h.ok > 0 && !h.saysCached, "note", "cache", "The server does not say how many prompt tokens came from its prefix cache. Each prompt starts with words drawn anew, so that only the template before them can.")
 	if h.prompt > 0 && h.cached > 0 {
 		share := float64(h.cached) / float64(h.prompt)
 		h.flag(share > 0.05 && h.most > 64, "warn", "cached", "%.0f %% of the prompt tokens came from a cache (%d at most): TTFT and prefill look better than they are.", share*100, h.most)

@@ -114,12 +114,12 @@ type Goodput struct {
 // Beside puts a server's own number next to the client's: means in milliseconds over the same requests where each row has
 // both, else over the same span of time.
 type Beside struct {
-	Name   string  `json:"name"`
-	Source string  `json:"source"`
-	N      int     `json:"n"`
-	Client float64 `json:"client_ms"`
-	Server float64 `json:"server_ms"`
-	Gap    float64 `json:"gap_ms"` // client - server: network, HTTP, queue before the server's clock starts
+	Name   string   `json:"name"`
+	Source string   `json:"source"`
+	N      int      `json:"n"`
+	Client *float64 `json:"client_ms"` // nil where the client cannot see it, as the server's queue
+	Server float64  `json:"server_ms"`
+	Gap    *float64 `json:"gap_ms"` // client - server: network, HTTP, queue before the server's clock starts; nil also where the server counted other requests too
 }
 
 // PrefillLine is TTFT over prompt length at concurrency 1: the slope is what a prompt token costs; network, template and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -96,7 +97,12 @@ func beside(v *Level, rows []*client.Row, before, after scrape) []Beside {
 			mean := (b[0] - a[0]) / n * 1000
 			x := Beside{Name: h.name, Source: "/metrics " + name, N: int(n), Server: mean}
 			if d := of[h.name]; d.Mean != nil {
-				x.Client, x.Gap = *d.Mean, *d.Mean-mean
+				x.Client = d.Mean
+				if int(n) == d.N || perToken(name) {
+					x.Gap = ref(*d.Mean - mean)
+				} else {
+					x.Source += fmt.Sprintf(" (of %d requests, %d of which are the client's: others, or cut off)", int(n), d.N)
+				}
 				out = append(out, x)
 			} else if h.name == "queue" || h.name == "prefill" {
 				out = append(out, x)
@@ -105,6 +111,11 @@ func beside(v *Level, rows []*client.Row, before, after scrape) []Beside {
 		}
 	}
 	return out
+}
+
+// perToken tells histograms that count tokens from those that count requests.
+func perToken(name string) bool {
+	return strings.HasSuffix(name, "inter_token_latency_seconds") || strings.HasSuffix(name, ":time_per_output_token_seconds")
 }
 
 // rowsBeside compares the rows that carry times of the server.
@@ -139,7 +150,7 @@ func rowsBeside(rows []*client.Row) []Beside {
 	for _, name := range order {
 		p := sums[name]
 		c, s := stats.Mean(p.client), stats.Mean(p.server)
-		out = append(out, Beside{Name: name, Source: source, N: len(p.client), Client: c, Server: s, Gap: c - s})
+		out = append(out, Beside{Name: name, Source: source, N: len(p.client), Client: ref(c), Server: s, Gap: ref(c - s)})
 	}
 	return out
 }

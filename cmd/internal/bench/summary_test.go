@@ -128,14 +128,21 @@ func TestMetricsOfServers(t *testing.T) {
 		"vllm:time_to_first_token_seconds_sum{model_name=\"a}b\"} 1.5\nvllm:time_to_first_token_seconds_count{model_name=\"a}b\"} 10\n")
 	after := readMetrics("vllm:time_to_first_token_seconds_sum{m=\"a\"} 2.5 1700000000\nvllm:time_to_first_token_seconds_count{m=\"a\"} 13\n" +
 		"vllm:time_to_first_token_seconds_sum{m=\"b\"} 0.5\nvllm:time_to_first_token_seconds_count{m=\"b\"} 2\nbroken line\nx_sum\ny_sum NaN-ish\n")
-	v := &Level{}
-	summarise(v, []*client.Row{row(0, 1000, 1310, 10, 4, 9), row(0, 1000, 1310, 10, 4, 9)}, nil, 0, 0)
+	v, five := &Level{}, []*client.Row{}
+	for range 5 {
+		five = append(five, row(0, 1000, 1310, 10, 4, 9))
+	}
+	summarise(v, five, nil, 0, 0)
 	b := beside(v, nil, before, after)
 	require.Len(t, b, 1)
 	require.Equal(t, "ttft", b[0].Name)
 	require.Equal(t, 5, b[0].N, "both label sets, without those before")
 	require.InDelta(t, 300, b[0].Server, 1e-9)
-	require.InDelta(t, 10, b[0].Gap, 1e-9)
+	require.InDelta(t, 10, *b[0].Gap, 1e-9)
+	summarise(v, five[:2], nil, 0, 0)
+	b = beside(v, nil, before, after)
+	require.Nil(t, b[0].Gap, "the server counted five, the client two: not the same requests")
+	require.Contains(t, b[0].Source, "of 5 requests, 2 of which are the client's")
 	require.Empty(t, beside(v, nil, nil, after), "without a reading before there is no difference")
 }
 
@@ -153,4 +160,19 @@ func TestClockJump(t *testing.T) {
 		found = found || f.ID == "clock" && f.Grade == "warn"
 	}
 	require.True(t, found)
+}
+
+func TestUnknownCacheIsSaid(t *testing.T) {
+	has := func(r *client.Row) (found bool) {
+		for _, f := range health(&Result{Rows: []*client.Row{r}}) {
+			found = found || f.ID == "cache"
+		}
+		return found
+	}
+	r := row(0, 1000, 1310, 10, 4, 9)
+	r.CachedTokens = nil
+	require.True(t, has(r))
+	none := 0
+	r.CachedTokens = &none
+	require.False(t, has(r), "none is something said")
 }

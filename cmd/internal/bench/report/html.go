@@ -235,11 +235,7 @@ func besides(r *bench.Result) (out [][]string) {
 	for i := range r.Summary.Levels {
 		v := &r.Summary.Levels[i]
 		for _, b := range v.Server {
-			c, gap := sig3(b.Client), sig3(b.Gap)
-			if b.Client == 0 {
-				c, gap = "–", "–"
-			}
-			out = append(out, []string{levelLabel(v), b.Name, fmt.Sprint(b.N), c, sig3(b.Server), gap, b.Source})
+			out = append(out, []string{levelLabel(v), b.Name, fmt.Sprint(b.N), Num(b.Client), sig3(b.Server), Num(b.Gap), b.Source})
 		}
 	}
 	return out
