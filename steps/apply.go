@@ -2,6 +2,7 @@ package steps
 
 import (
 	"cmp"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -241,6 +242,40 @@ func (c *Catalogue) theirs(s *Step, rec *file.Recording, spans []int) []file.Sou
 		}
 	}
 	return list
+}
+
+// How many lines of code above and below a line ReadCode shows.
+const (
+	codeAbove = 2
+	codeBelow = 18
+)
+
+// ReadCode puts code from the reader's own checkout of another engine into the sources of a walk. It returns how many of
+// them it found. A recording with such code in it is for the reader alone.
+func ReadCode(rec *file.Recording, files fs.FS) (found int) {
+	text := map[string][]string{}
+	read := func(s *file.Source) {
+		lines, ok := text[s.Path]
+		if !ok && fs.ValidPath(s.Path) {
+			data, _ := fs.ReadFile(files, s.Path)
+			lines = strings.Split(string(data), "\n")
+			text[s.Path] = lines
+		}
+		if s.Line < 1 || s.Line > len(lines) {
+			return
+		}
+		first, last := max(1, s.Line-codeAbove), min(len(lines), s.Line+codeBelow)
+		s.Code = &file.Code{First: first, Lines: slices.Clone(lines[first-1 : last])}
+		found++
+	}
+	for i := range rec.Walk {
+		w := &rec.Walk[i]
+		read(&w.Source)
+		for k := range w.Sources {
+			read(&w.Sources[k])
+		}
+	}
+	return found
 }
 
 // addSource appends a source. A line that ran is added unless that line is there; a function unless any line of it is.

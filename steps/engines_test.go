@@ -208,6 +208,16 @@ func TestTheNearestFunctionAroundDecides(t *testing.T) {
 	require.Equal(t, []string{"", "a", "", "b", "c", "", ""}, got)
 }
 
+func TestCodeComesFromTheReadersCheckout(t *testing.T) {
+	rec := &file.Recording{Walk: []file.Step{{Source: file.Source{Path: "p.py", Line: 3}, Sources: []file.Source{{Path: "p.py", Line: 3}, {Path: "../p.py", Line: 1}, {Path: "p.py", Line: 99}}}}}
+	files := fstest.MapFS{"p.py": {Data: []byte("a\nb\nc\nd\ne")}}
+	require.Equal(t, 2, ReadCode(rec, files))
+	require.Equal(t, &file.Code{First: 1, Lines: []string{"a", "b", "c", "d", "e"}}, rec.Walk[0].Source.Code)
+	require.NotNil(t, rec.Walk[0].Sources[0].Code)
+	require.Nil(t, rec.Walk[0].Sources[1].Code)
+	require.Nil(t, rec.Walk[0].Sources[2].Code)
+}
+
 func TestPinsAreFoundAndWritten(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(dir+"/catalog/e", 0o777))

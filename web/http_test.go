@@ -232,6 +232,16 @@ func TestWhatShipsFitsTheCatalogue(t *testing.T) {
 	}
 }
 
+func TestOtherEnginesHaveAnAddress(t *testing.T) {
+	for _, e := range steps.Engines() {
+		require.NotNil(t, (&shipped{fs: static.Files}).get("chat-in-"+e.Name), e.Name)
+		r := newRig(t, nil)
+		res := r.get("/" + e.Name + "?step=schedule&view=timeline")
+		require.Equal(t, http.StatusFound, res.StatusCode)
+		require.Equal(t, "/trace/chat-in-"+e.Name+"?step=schedule&view=timeline", res.Header.Get("Location"))
+	}
+}
+
 func TestBrokenShippedRecordingIsNotThere(t *testing.T) {
 	bad := fstest.MapFS{"recordings/cut.gbx": {Data: []byte("PK\x03\x04 cut")}, "recordings/a b.gbx": {Data: []byte("x")}}
 	s := shipped{fs: bad}

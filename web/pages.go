@@ -105,6 +105,17 @@ func (s *Server) deleteForm(w http.ResponseWriter, r *http.Request) {
 // tracer is the page of a recording, finished or running. The rest of the address (view, step, ...) is the tracer's.
 func (s *Server) tracer(w http.ResponseWriter, r *http.Request) { s.tracerPage(w, r, false) }
 
+// engine leads to the recording of another engine that ships; step, view and the rest of the address go along.
+func (s *Server) engine(name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		to := "/trace/chat-in-" + name
+		if r.URL.RawQuery != "" {
+			to += "?" + r.URL.RawQuery
+		}
+		http.Redirect(w, r, to, http.StatusFound)
+	}
+}
+
 // embed is the same for a frame in another page.
 func (s *Server) embed(w http.ResponseWriter, r *http.Request) { s.tracerPage(w, r, true) }
 

@@ -83,6 +83,7 @@ func New(c Config) *Server {
 		"POST /traces/{id}/delete":               s.deleteForm,
 		"GET /trace/{id}":                        s.tracer,
 		"GET /trace/{id}/print":                  s.walk,
+		"GET /vllm":                              s.engine("vllm"),
 		"GET /embed/{id}":                        s.embed,
 		"GET /live":                              s.livePage,
 		"GET /walk":                              s.chapters,

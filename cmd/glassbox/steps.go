@@ -111,6 +111,7 @@ func (c *stepsCheckCmd) json(e steps.Engine, found []steps.Located, count map[an
 type stepsLayCmd struct {
 	File  string     `arg:"" help:"A recording of another engine."`
 	Out   string     `short:"o" required:"" placeholder:"FILE" help:"Where to write: .gbx or .json."`
+	Src   string     `placeholder:"DIR" help:"Put the code around each stop into the recording, from your own checkout; then keep it to yourself."`
 	Model modelFlags `embed:"" prefix:"model-"`
 }
 
@@ -134,5 +135,10 @@ func (c *stepsLayCmd) Run() error {
 	cat.Match(rec)
 	c.Model.declare(rec)
 	cat.Apply(rec)
+	if c.Src != "" {
+		if steps.ReadCode(rec, os.DirFS(c.Src)) == 0 {
+			return fmt.Errorf("--src %s: none of the walk's files is there: wanted the root of a checkout of %s", c.Src, e.Repo)
+		}
+	}
 	return writeRecording(c.Out, rec)
 }
