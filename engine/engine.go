@@ -50,6 +50,9 @@ type Options struct {
 	DraftFile   *gguf.File // a smaller model with the same vocabulary; it must stay open until Close
 	DraftAlways bool       // guess whatever it costs, for tests and measurements
 
+	Shards    int    // devices that compute the model together (tensor parallel); default 1
+	AllReduce string // how they sum up: tp.Direct (default) or tp.Ring
+
 	StopLimit time.Duration // how long the engine may stand still at a request's stop; default stops.DefaultLimit
 }
 
@@ -148,11 +151,11 @@ func Open(f *gguf.File, o Options) (*Engine, error) {
 		return nil, err
 	}
 	bo := backend.Options{KV: types, Threads: o.Threads, MaxTokens: o.Budget, MaxOut: max(o.rows(), headRows), MaxScores: maxScores, Pages: kv.PagesFor(o.KVTokens), Features: o.Features}
-	be, err := open(m.Graph, bo)
+	be, g, err := o.open(m.Graph, open, bo)
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{o: o, file: f, model: m, tok: tok, be: be, pool: kv.NewPool(bo.Pages), run: exec.New(m.Graph, be),
+	e := &Engine{o: o, file: f, model: m, tok: tok, be: be, pool: kv.NewPool(bo.Pages), run: exec.New(g, be),
 		submit: make(chan *answer, o.Queue), done: make(chan struct{})}
 	e.sched = sched.New(sched.Config{Slots: o.Slots, Queue: o.Queue, Budget: o.Budget, BusyChunk: max(o.Budget/4, 1),
 		Heads: m.Config.Heads, MaxScores: maxScores, Prefixes: !o.NoPrefix}, e.pool)
@@ -190,6 +193,7 @@ func (o *Options) fill(m *model.Model) error {
 	set(&o.KVTokens, max(o.Context, 2048*o.Slots))
 	set(&o.Budget, 512)
 	set(&o.Drafts, spec.DefaultTokens)
+	set(&o.Shards, 1)
 	if o.Draft == "" {
 		o.Draft = spec.Off
 	}
@@ -203,7 +207,7 @@ func (o *Options) fill(m *model.Model) error {
 		name         string
 		v, low, high int
 	}{{"threads", o.Threads, 1, 1024}, {"context", o.Context, 2, m.Config.Context}, {"slots", o.Slots, 1, 1024}, {"queue", o.Queue, 1, 1 << 20},
-		{"kv-tokens", o.KVTokens, kv.PageTokens, 1 << 28}, {"budget", o.Budget, 1, 1 << 16}, {"draft-tokens", o.Drafts, 1, spec.MaxTokens}} {
+		{"kv-tokens", o.KVTokens, kv.PageTokens, 1 << 28}, {"budget", o.Budget, 1, 1 << 16}, {"draft-tokens", o.Drafts, 1, spec.MaxTokens}, {"shards", o.Shards, 1, 1024}} {
 		if r.v < r.low || r.v > r.high {
 			return fmt.Errorf("%s: wanted %d to %d, found %d", r.name, r.low, r.high, r.v)
 		}

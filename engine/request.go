@@ -124,13 +124,16 @@ func (s *Stream) Usage() Usage {
 }
 
 // Submit checks a request and hands it to the loop. When ctx ends, the request is dropped wherever it is. Errors:
-// *ContextError, *TokenError, *sample.ParamError, *capture.SizeError, *stops.PointError, *stops.BusyError,
+// *ContextError, *TokenError, *sample.ParamError, *ShardError, *capture.SizeError, *stops.PointError, *stops.BusyError,
 // ErrCapturesFull, ErrQueueFull, ErrDeadline, ErrClosed.
 func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) {
 	if late(r.Deadline) {
 		return nil, ErrDeadline
 	}
 	w := r.Trace.Writer(trace.LaneHTTP)
+	if err := e.whole(&r); err != nil {
+		return nil, err
+	}
 	if err := e.fit(&r, w); err != nil {
 		return nil, err
 	}

@@ -68,7 +68,9 @@ func (c *Catalogue) Apply(rec *file.Recording) {
 	if c.foreign != nil {
 		at = byID(rec)
 	}
-	walk := c.Walk(v.Architecture)
+	walk := slices.DeleteFunc(slices.Clone(c.Steps), func(s *Step) bool {
+		return !s.In(v.Architecture) && !(s.Sharded() && len(spans[s.ID]) > 0)
+	})
 	rec.Walk = make([]file.Step, len(walk))
 	rec.Loops = nil
 	before := ""

@@ -167,6 +167,13 @@ func (s *Step) In(architecture string) bool {
 	return len(s.Models) == 0 || contains(s.Models, cmp.Or(architecture, builtin))
 }
 
+// sharded is the word of the key models for ops that a graph has only where it is cut for several devices, of any
+// architecture: a recording's walk has them where they ran.
+const sharded = "sharded"
+
+// Sharded tells whether the step is such an op.
+func (s *Step) Sharded() bool { return contains(s.Models, sharded) }
+
 // builtin is the built-in model's architecture.
 const builtin = "llama"
 

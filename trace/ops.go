@@ -20,6 +20,7 @@ const (
 	OpSoftmax
 	OpMix
 	OpAttnOut
+	OpAllReduce
 	OpAttnPostNorm
 	OpAttnResidual
 	OpFFNNorm
@@ -41,7 +42,7 @@ type Family byte
 // The families.
 const (
 	FamilyEmbed     Family = 'E' // embedding and unembedding
-	FamilyNorm      Family = 'N' // norms and residual adds
+	FamilyNorm      Family = 'N' // norms, residual adds, and sums over shards
 	FamilyAttention Family = 'A'
 	FamilyKV        Family = 'K' // the KV cache
 	FamilyFFN       Family = 'F' // feed-forward
@@ -67,6 +68,7 @@ var opTable = [opEnd]OpInfo{
 	OpSoftmax:      {StepSoftmax, FamilyAttention},
 	OpMix:          {StepMix, FamilyAttention},
 	OpAttnOut:      {StepAttnOut, FamilyAttention},
+	OpAllReduce:    {StepAllReduce, FamilyNorm},
 	OpAttnPostNorm: {StepAttnPostNorm, FamilyNorm},
 	OpAttnResidual: {StepAttnResidual, FamilyNorm},
 	OpFFNNorm:      {StepFFNNorm, FamilyNorm},

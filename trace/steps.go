@@ -48,6 +48,7 @@ const (
 	StepSoftmax
 	StepMix
 	StepAttnOut
+	StepAllReduce
 	StepAttnPostNorm
 	StepAttnResidual
 	StepFFNNorm
@@ -133,6 +134,7 @@ var stepTable = [stepEnd]StepInfo{
 	StepSoftmax:      {"attn_softmax", Compute, LaneWorkers},
 	StepMix:          {"attn_mix", Compute, LaneWorkers},
 	StepAttnOut:      {"attn_out", Compute, LaneWorkers},
+	StepAllReduce:    {"all_reduce", Compute, LaneWorkers},
 	StepAttnPostNorm: {"attn_post_norm", Compute, LaneWorkers},
 	StepAttnResidual: {"attn_residual", Compute, LaneWorkers},
 	StepFFNNorm:      {"ffn_norm", Compute, LaneWorkers},

@@ -31,6 +31,8 @@ type engineFlags struct {
 	KVTokens     int    `name:"kv-tokens" placeholder:"N" help:"Tokens that the KV cache holds in all; by default one full context, or 2048 a slot if that is more."`
 	PrefixCache  string `name:"prefix-cache" default:"on" enum:"on,off" help:"Share keys and values between prompts that begin alike: on or off. Answers stay the same."`
 	Draft        string `default:"off" placeholder:"HOW" help:"Guess tokens ahead and check several in one pass: off, ngram (look the last ones up in the text so far), builtin, or a smaller model FILE.gguf with the same vocabulary. Answers stay the same."`
+	Shards       int    `placeholder:"N" help:"Cut the model into N parts that compute together, each with its own threads, weights and cache (tensor parallel)."`
+	AllReduce    string `name:"all-reduce" default:"direct" enum:"direct,ring" help:"How shards sum up: direct or ring."`
 	DraftTokens  int    `placeholder:"N" help:"Most tokens to guess at once (default 8)."`
 }
 
@@ -68,7 +70,8 @@ func (f *engineFlags) open() (*opened, error) {
 	if err := o.openDraft(f.Draft); err != nil {
 		return nil, errors.Join(err, o.file.Close())
 	}
-	o.engine, err = engine.Open(o.file, engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots, KV: f.KVType, KVTokens: f.KVTokens, NoPrefix: f.PrefixCache == "off", Draft: draftKind(f.Draft), DraftFile: o.draft, Drafts: f.DraftTokens})
+	o.engine, err = engine.Open(o.file, engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots, KV: f.KVType, KVTokens: f.KVTokens, NoPrefix: f.PrefixCache == "off", Draft: draftKind(f.Draft), DraftFile: o.draft, Drafts: f.DraftTokens,
+		Shards: f.Shards, AllReduce: f.AllReduce})
 	if err != nil {
 		return nil, errors.Join(err, o.closeFiles())
 	}

@@ -51,6 +51,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	mux.Handle("/", withKey(c.APIKey, pages))
 	d := o.engine.Device()
 	fmt.Printf("glassbox: http://%s (%s, %d threads on %s; Ctrl-C stops)\n", l.Addr(), o.name, d.Threads, d.Name)
+	printShards(o.engine)
 	// A run against this very server ends while it still answers.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

@@ -20,6 +20,7 @@ type Options struct {
 	Pages     int     // pages of the KV cache; memory is taken as pages are first written
 	KV        *KV     // number formats of the cache, nil = what the backend likes best
 	Beside    Backend // cpu: another backend of the same threads, never used at the same time, whose workers this one takes; nil: its own
+	Group     Group   // of the shards that compute one model together; nil: this backend has all of it
 	Features  string  // cpu: kernel variant to use instead of the best one ("avx2", "generic"), "" = best
 }
 
@@ -54,6 +55,21 @@ type Backend interface {
 	// CopyPage copies all keys and values of a page, of every layer, to another. Called like Run, between two of them.
 	CopyPage(from, to kv.Page)
 	// Close ends the workers and frees memory.
+	Close() error
+}
+
+// Group is one shard's end of a group of devices that compute a model together, in NCCL's words (a communicator). All
+// shards call the same functions in the same order, each from one goroutine; a call returns when the shard's part is done.
+// Whoever makes a group hands each shard its end (ncclCommInitRank) and closes them all (ncclCommDestroy).
+type Group interface {
+	Rank() int
+	Size() int
+	// AllReduce replaces x by the sum over all shards' x, of equal length: the same bits on every shard.
+	AllReduce(x []float32)
+	// AllGather fills all with every shard's own, in the order of ranks. Lengths may differ.
+	AllGather(all, own []float32)
+	// Broadcast replaces x by the root's.
+	Broadcast(x []float32, root int)
 	Close() error
 }
 

@@ -53,6 +53,11 @@ type tap struct {
 	at capture.Rows
 }
 
+// sharded is a backend whose graph is one of several that run together.
+type sharded interface {
+	Work(i int, s graph.Shape) graph.Work
+}
+
 // New returns a runner for a graph that the backend was opened with.
 func New(g *graph.Graph, be backend.Backend) *Runner {
 	r := &Runner{g: g, be: be}
@@ -188,8 +193,12 @@ func (r *Runner) timed(items []sched.Item) error {
 // work fills what each op moved and computed, derived from its shapes.
 func (r *Runner) work() {
 	shape := r.batch.Shape(r.be.KV(), r.g.Window)
+	shards, _ := r.be.(sharded)
 	for i, n := range r.g.Nodes {
 		w := n.Work(r.g, shape)
+		if shards != nil {
+			w = shards.Work(i, shape)
+		}
 		r.ops.Ops[i].Bytes, r.ops.Ops[i].Flops = w.Bytes, w.Flops
 	}
 }

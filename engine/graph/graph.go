@@ -14,23 +14,24 @@ type Kind uint8
 
 // The kinds. Rows are tokens; W is the node's weight, a and b its inputs.
 const (
-	Embed    Kind = iota // out[t] = row Tokens[t] of W (* Scale)
-	RMSNorm              // out[t] = a[t] / sqrt(mean(a[t]²) + Eps) * W (Zhang and Sennrich 2019)
-	MatMul               // out[t] = W · a[t] (+ Bias); W has Rows outputs, Cols inputs
-	HeadNorm             // RMSNorm of each head of a[t] for itself, in place; W has HeadDim values, the same for all heads
-	RoPE                 // a[t] (queries) and b[t] (keys) turned in place by the token's position (Su et al. 2021)
-	KVWrite              // a[t] (keys) and b[t] (values) go to the token's place in the KV cache of the layer
-	Scores               // out[t][h][j] = Attn.Scale * a[t][h] · K[j][h div group], j = 0..pos(t)
-	Softmax              // out[t][h] = softmax(out[t][h][0..pos(t)]) in place
-	Mix                  // out[t][h] = sum over j of a[t][h][j] * V[j][h div group]
-	Add                  // out[t] = a[t] + b[t]; out is a
-	SwiGLU               // out[t] = silu(a[t]) * b[t], silu(z) = z / (1 + exp(-z)); out is a (Shazeer 2020)
-	GeGLU                // out[t] = gelu(a[t]) * b[t], gelu in its tanh form (Hendrycks and Gimpel 2016); out is a
+	Embed     Kind = iota // out[t] = row Tokens[t] of W (* Scale)
+	RMSNorm               // out[t] = a[t] / sqrt(mean(a[t]²) + Eps) * W (Zhang and Sennrich 2019)
+	MatMul                // out[t] = W · a[t] (+ Bias); W has Rows outputs, Cols inputs
+	HeadNorm              // RMSNorm of each head of a[t] for itself, in place; W has HeadDim values, the same for all heads
+	RoPE                  // a[t] (queries) and b[t] (keys) turned in place by the token's position (Su et al. 2021)
+	KVWrite               // a[t] (keys) and b[t] (values) go to the token's place in the KV cache of the layer
+	Scores                // out[t][h][j] = Attn.Scale * a[t][h] · K[j][h div group], j = 0..pos(t)
+	Softmax               // out[t][h] = softmax(out[t][h][0..pos(t)]) in place
+	Mix                   // out[t][h] = sum over j of a[t][h][j] * V[j][h div group]
+	Add                   // out[t] = a[t] + b[t]; out is a
+	SwiGLU                // out[t] = silu(a[t]) * b[t], silu(z) = z / (1 + exp(-z)); out is a (Shazeer 2020)
+	GeGLU                 // out[t] = gelu(a[t]) * b[t], gelu in its tanh form (Hendrycks and Gimpel 2016); out is a
+	AllReduce             // out[t] = sum over the shards' out[t], in place
 )
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	return [...]string{"Embed", "RMSNorm", "MatMul", "HeadNorm", "RoPE", "KVWrite", "Scores", "Softmax", "Mix", "Add", "SwiGLU", "GeGLU"}[k]
+	return [...]string{"Embed", "RMSNorm", "MatMul", "HeadNorm", "RoPE", "KVWrite", "Scores", "Softmax", "Mix", "Add", "SwiGLU", "GeGLU", "AllReduce"}[k]
 }
 
 // Buf is a buffer of the graph: an index into Graph.Bufs, or NoBuf.
@@ -64,6 +65,9 @@ type Weight struct {
 	Data       []byte // whole quant blocks, row after row
 }
 
+// Size returns the bytes of the weight as stored.
+func (w *Weight) Size() int { return w.Rows * w.Type.RowBytes(w.Cols) }
+
 // Attention is the shape of an attention op.
 type Attention struct {
 	Heads, KVHeads, HeadDim int
@@ -82,19 +86,20 @@ type Rope struct {
 
 // Node is one op of the forward pass.
 type Node struct {
-	Index int
-	Op    trace.OpID
-	Kind  Kind
-	Layer int // -1 outside the layers
-	A, B  Buf // inputs
-	Out   Buf
-	W     *Weight
-	Bias  *Weight // MatMul, may be nil
-	Scale float32 // Embed, 0 = 1
-	Eps   float32 // RMSNorm, HeadNorm
-	Attn  *Attention
-	Rope  *Rope
-	PC    uintptr // the line of the model that asked for the op
+	Index  int
+	Op     trace.OpID
+	Kind   Kind
+	Layer  int // -1 outside the layers
+	A, B   Buf // inputs
+	Out    Buf
+	W      *Weight
+	Bias   *Weight // MatMul, may be nil
+	Scale  float32 // Embed, 0 = 1
+	Eps    float32 // RMSNorm, HeadNorm
+	Attn   *Attention
+	Rope   *Rope
+	Shards int     // AllReduce: how many sum up
+	PC     uintptr // the line of the model that asked for the op
 }
 
 // Graph is a model's forward pass.

@@ -31,12 +31,12 @@ func (n *Node) Work(g *Graph, s Shape) Work {
 	case Embed:
 		return Work{Bytes: rows * (int64(n.W.Type.RowBytes(n.W.Cols)) + 4*width(n.Out))}
 	case RMSNorm, HeadNorm:
-		return Work{Bytes: rows*8*width(n.Out) + int64(len(n.W.Data)), Flops: rows * 4 * width(n.Out)}
+		return Work{Bytes: rows*8*width(n.Out) + int64(n.W.Size()), Flops: rows * 4 * width(n.Out)}
 	case MatMul:
 		r, c := int64(n.W.Rows), int64(n.W.Cols)
-		w := Work{Bytes: int64(len(n.W.Data)) + rows*4*(r+c), Flops: rows * 2 * r * c}
+		w := Work{Bytes: int64(n.W.Size()) + rows*4*(r+c), Flops: rows * 2 * r * c}
 		if n.Bias != nil {
-			w.Bytes, w.Flops = w.Bytes+int64(len(n.Bias.Data)), w.Flops+rows*r
+			w.Bytes, w.Flops = w.Bytes+int64(n.Bias.Size()), w.Flops+rows*r
 		}
 		return w
 	case RoPE:
@@ -61,6 +61,8 @@ func (n *Node) Work(g *Graph, s Shape) Work {
 		return Work{Bytes: rows * 12 * width(n.Out), Flops: rows * width(n.Out)}
 	case SwiGLU:
 		return Work{Bytes: rows * 12 * width(n.Out), Flops: rows * 5 * width(n.Out)}
+	case AllReduce: // between shards, in all: each place is sent n-1 times to be summed, and its sum n-1 times back
+		return Work{Bytes: rows * 8 * width(n.Out) * int64(n.Shards-1), Flops: rows * width(n.Out) * int64(n.Shards-1)}
 	case GeGLU:
 		return Work{Bytes: rows * 12 * width(n.Out), Flops: rows * 10 * width(n.Out)}
 	}

@@ -68,7 +68,9 @@ func TestEveryOpOfTheTableIsAskedForOnItsOwnLine(t *testing.T) {
 		require.True(t, slices.IsSorted(order), "%s: %v", arch, order)
 	}
 	for _, op := range trace.Ops() {
-		require.True(t, asked[op], "the op table has %s, no model uses it", op)
+		if op != trace.OpAllReduce { // of a cut graph: engine/tp asks for it
+			require.True(t, asked[op], "the op table has %s, no model uses it", op)
+		}
 	}
 }
 

@@ -63,9 +63,12 @@ func explain(err error) *RequestError {
 	var part *capture.AblateError
 	var place *stops.PointError
 	var busy *stops.BusyError
+	var cut *engine.ShardError
 	switch {
 	case errors.As(err, &re):
 		return re
+	case errors.As(err, &cut):
+		return &RequestError{http.StatusBadRequest, invalidRequest, cut.Error(), cut.Field, "unsupported_value"}
 	case errors.As(err, &ctxErr):
 		if ctxErr.Prompt == 0 {
 			return invalid("prompt", "the prompt has no tokens: wanted at least one")

@@ -48,6 +48,7 @@ var ops = map[graph.Kind]struct {
 	graph.KVWrite: {kvWrite, "keyColumn"}, graph.Scores: {scores, "attnQK"}, graph.Softmax: {softmax, "softmax"},
 	graph.Mix: {mix, "attnPV"}, graph.Add: {add, "addVec"}, graph.SwiGLU: {swiGLU, "siluMul"},
 	graph.HeadNorm: {headNorm, "scaleMul"}, graph.GeGLU: {geGLU, "geluMul"},
+	graph.AllReduce: {allReduce, ""},
 }
 
 // bigWeights and leastWeights are bytes: from where on weights are dealt out for one token, and how much at a time.

@@ -41,3 +41,10 @@ func scale(x []float32, f float32) {
 		x[i] *= f
 	}
 }
+
+// allReduce sums the rows of all shards, padding and all. One worker of each shard does it.
+func allReduce(b *Backend, s *step, w int) {
+	if w == 0 {
+		b.o.Group.AllReduce(b.bufs[s.n.Out][:b.rows(s)*b.ld[s.n.Out]])
+	}
+}

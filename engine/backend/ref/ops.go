@@ -326,3 +326,10 @@ func geGLU(b *Backend, n *graph.Node, part, parts int) {
 		}
 	}
 }
+
+// allReduce sums the rows of all shards.
+func allReduce(b *Backend, n *graph.Node, part, _ int) {
+	if part == 0 {
+		b.o.Group.AllReduce(b.bufs[n.Out][:len(b.batch.Tokens)*b.g.Bufs[n.Out].Width])
+	}
+}

@@ -40,7 +40,7 @@ func Open(g *graph.Graph, o backend.Options) (backend.Backend, error) {
 	}
 	b := &Backend{g: g, o: o, fns: map[graph.Kind]op{
 		graph.Embed: embed, graph.RMSNorm: rmsNorm, graph.MatMul: matMul, graph.HeadNorm: headNorm, graph.RoPE: rope, graph.KVWrite: kvWrite,
-		graph.Scores: scores, graph.Softmax: softmax, graph.Mix: mix, graph.Add: add, graph.SwiGLU: swiGLU, graph.GeGLU: geGLU,
+		graph.Scores: scores, graph.Softmax: softmax, graph.Mix: mix, graph.Add: add, graph.SwiGLU: swiGLU, graph.GeGLU: geGLU, graph.AllReduce: allReduce,
 	}, pcs: map[graph.Kind]uintptr{}}
 	var err error
 	if b.kv, err = o.KV.Or(backend.KV{Keys: tensor.F32, Values: tensor.F32}, g.Attn.HeadDim); err != nil {
