@@ -107,7 +107,7 @@ attention_join(float* __restrict__ out, const float* __restrict__ part, const in
   }
 }
 #define ATTENTION(name, KV, N)                                                                                                       \
-  extern "C" __global__ void __launch_bounds__(256)                                                                                  \
+  extern "C" __global__ void __launch_bounds__(256, 2)                                                                                \
   attention_##name##_##N(float* __restrict__ out, float* __restrict__ part, const int4* __restrict__ units, const float* __restrict__ q, \
                          const uint8_t* __restrict__ cache, const int* __restrict__ tables, const int* __restrict__ table_at,       \
                          const int* __restrict__ pos, int pages, int heads, int kv_heads, int dim, float scale, int window) {       \
