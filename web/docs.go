@@ -166,7 +166,11 @@ func (s *Server) docsPage(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r)
 		return
 	}
-	s.render(w, r, http.StatusOK, pages.Docs(s.page(title+" - Glassbox", "docs"), d))
+	p := s.page(title+" - Glassbox", "docs")
+	if d.Keys {
+		p.Script = pages.KeysScript
+	}
+	s.render(w, r, http.StatusOK, pages.Docs(p, d))
 }
 
 // docsFile serves a file of the documentation as it is: the JSON Schema, or a page's source.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +66,30 @@ func TestStaticFilesAreCachedAndCompressed(t *testing.T) {
 	require.Equal(t, int64(len(want)), head.ContentLength)
 	require.Empty(t, head.body)
 	require.Equal(t, "image/svg+xml", r.get("/favicon.ico").Header.Get("Content-Type"))
+}
+
+// The names of the client's parts hold a hash, so that they may be kept without one in the address; a page names all that
+// its module needs.
+func TestPartsOfTheClientAreNamedByThePageAndKept(t *testing.T) {
+	r := newRig(t, nil)
+	page := r.get("/trace/why-is-the-sky-blue").body
+	found := regexp.MustCompile(`<link rel="modulepreload" href="(/static/js/parts/[^"]+)"`).FindAllStringSubmatch(page, -1)
+	require.NotEmpty(t, found)
+	require.Contains(t, page, `<script type="module" src="`+r.site.assets.url("js/tracer.js")+`">`)
+	direct, err := fs.ReadFile(static.Files, "js/tracer.js")
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, m := range found {
+		require.False(t, seen[m[1]], "named twice")
+		seen[m[1]] = true
+		a := r.get(m[1])
+		require.Equal(t, http.StatusOK, a.StatusCode)
+		require.Equal(t, "public, max-age=31536000, immutable", a.Header.Get("Cache-Control"))
+	}
+	for _, m := range regexp.MustCompile(`from"\./([^"]+)"`).FindAllStringSubmatch(string(direct), -1) {
+		require.True(t, seen["/static/js/"+m[1]], m[1])
+	}
+	require.NotContains(t, r.get("/traces").body, "<script type=", "a page without a tracer runs none of it")
 }
 
 func TestPagesAreRevalidated(t *testing.T) {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log"
 	"net/http"
@@ -18,7 +19,7 @@ import (
 const defaultPrompt = "Why is the sky blue?"
 
 func (s *Server) page(title, here string) pages.Page {
-	return pages.Page{Title: title, Here: here, Asset: s.assets.url}
+	return pages.Page{Title: title, Here: here, Asset: s.assets.url, Needs: s.assets.needs}
 }
 
 // render writes a page. It is made in full first, so that a fault in it cannot leave half a page.
@@ -49,6 +50,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 	h.SetRows(s.rows())
 	d := pages.HomeData{Prompt: defaultPrompt, Model: s.c.ModelID}
 	p := s.page("Glassbox: one request, from socket to stream", "home")
+	p.Script = pages.HomeScript
 	p.Description = "An inference engine you can see through: one real request, traced from the bytes on the socket to the last streamed character."
 	if rec != nil {
 		d.Src, d.Open = "/api/traces/"+id+".json", "/trace/"+id
@@ -123,7 +125,14 @@ func (s *Server) tracerPage(w http.ResponseWriter, r *http.Request, embed bool) 
 	id := r.PathValue("id")
 	d := pages.TracerData{ID: id, Src: "/api/traces/" + id + ".json", Embed: embed}
 	title := id
-	switch sum, known := s.known(id); {
+	sum, known := s.known(id)
+	if known && sum.Running && s.c.Store.Ended(id) { // there is nothing left to watch: the page is about the whole recording
+		ctx, cancel := context.WithTimeout(r.Context(), waitFor)
+		defer cancel()
+		_, err := s.c.Store.Wait(ctx, id)
+		sum.Running = errors.Is(err, file.ErrRunning)
+	}
+	switch {
 	case !known:
 		s.noRecording(w, r, id)
 		return
@@ -134,6 +143,7 @@ func (s *Server) tracerPage(w http.ResponseWriter, r *http.Request, embed bool) 
 		title = sum.Prompt
 	}
 	p := s.page(view.Cut(title, 60)+" - Glassbox", "")
+	p.Script = pages.TracerScript
 	if !d.Live {
 		p.Preload = d.Src
 	}
@@ -159,7 +169,9 @@ func (s *Server) known(id string) (file.Summary, bool) {
 
 // livePage follows whichever traced request comes next, or runs.
 func (s *Server) livePage(w http.ResponseWriter, r *http.Request) {
-	s.render(w, r, http.StatusOK, pages.Tracer(s.page("Live - Glassbox", "live"), pages.TracerData{Live: true}))
+	p := s.page("Live - Glassbox", "live")
+	p.Script = pages.TracerScript
+	s.render(w, r, http.StatusOK, pages.Tracer(p, pages.TracerData{Live: true}))
 }
 
 func (s *Server) walk(w http.ResponseWriter, r *http.Request) {

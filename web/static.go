@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 )
@@ -83,6 +84,31 @@ func (a *assets) url(name string) string {
 	return "/static/" + name
 }
 
+// hashed are names that change with what is in the file, made by cmd/internal/bundle.
+var hashed = regexp.MustCompile(`^js/parts/.+-[0-9A-Z]{8}\.js$`)
+
+// imports finds what a minified module cannot run without; an import with brackets is one for later.
+var imports = regexp.MustCompile(`(?:\bfrom|\bimport)\s*"(\.[^"]+)"`)
+
+// needs lists the addresses of the modules that a module imports, so that a browser asks for all of them at once.
+func (a *assets) needs(name string) []string {
+	var out []string
+	seen := map[string]bool{name: true}
+	for todo := []string{name}; len(todo) > 0; todo = todo[1:] {
+		f := a.get(todo[0])
+		if f == nil {
+			continue
+		}
+		for _, m := range imports.FindAllSubmatch(f.data, -1) {
+			if part := path.Join(path.Dir(todo[0]), string(m[1])); !seen[part] {
+				seen[part] = true
+				todo, out = append(todo, part), append(out, "/static/"+part)
+			}
+		}
+	}
+	return out
+}
+
 func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("path")
 	f := s.assets.get(name)
@@ -90,7 +116,7 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r)
 		return
 	}
-	if v := r.URL.Query().Get("v"); v == f.hash {
+	if v := r.URL.Query().Get("v"); v == f.hash || hashed.MatchString(name) {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	} else {
 		w.Header().Set("Cache-Control", "no-cache")

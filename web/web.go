@@ -26,6 +26,7 @@ type Store interface {
 	List() []file.Summary
 	Get(id string) (*file.Recording, error)
 	Wait(ctx context.Context, id string) (*file.Recording, error)
+	Ended(id string) bool
 	Delete(id string) error
 }
 

@@ -308,6 +308,22 @@ func (s *Store) Get(id string) (*Recording, error) {
 	return rec, nil
 }
 
+// Ended tells whether the request of a running recording is over, so that only its recording is still being made whole.
+func (s *Store) Ended(id string) bool {
+	s.mu.Lock()
+	e := s.entries[id]
+	s.mu.Unlock()
+	if e == nil || e.run == nil {
+		return false
+	}
+	select {
+	case <-e.run.rec.Done():
+		return true
+	default:
+		return false
+	}
+}
+
 // Wait is Get that waits for a recording that is still running.
 func (s *Store) Wait(ctx context.Context, id string) (*Recording, error) {
 	s.mu.Lock()

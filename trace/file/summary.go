@@ -21,6 +21,9 @@ type Summary struct {
 	Bytes   int64   `json:"bytes"` // of the file, or an estimate in memory
 	Running bool    `json:"running,omitempty"`
 	Partial bool    `json:"partial,omitempty"`
+
+	// Ablate names the parts of the model that were off, as in request.params.ablate.
+	Ablate []string `json:"ablate,omitempty"`
 }
 
 // promptStart is how many bytes of a prompt a summary shows.
@@ -30,8 +33,25 @@ const promptStart = 160
 func Summarize(rec *Recording) Summary {
 	return Summary{
 		ID: rec.ID, Started: rec.Started, Prompt: PromptStart(&rec.Request), Engine: rec.Engine.Name, Model: rec.Model.Name,
-		Device: rec.Device.Name, Numbers: rec.Numbers, Bytes: memory(rec), Partial: rec.Partial,
+		Device: rec.Device.Name, Numbers: rec.Numbers, Bytes: memory(rec), Partial: rec.Partial, Ablate: ablated(rec.Request.Params),
 	}
+}
+
+// ablated reads the list of switched-off parts: of the engine's type while in memory, of JSON's when it was read.
+func ablated(p Attrs) []string {
+	switch v := p["ablate"].(type) {
+	case []string:
+		return v
+	case []any:
+		var out []string
+		for _, x := range v {
+			if s, ok := x.(string); ok {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	return nil
 }
 
 // PromptStart returns the start of what was asked: of the prompt, or of the text of the last message.

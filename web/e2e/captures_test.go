@@ -40,7 +40,7 @@ type read struct {
 }
 
 func view(p *browser.Tab, id string) {
-	p.Until(`document.querySelector('glassbox-tracer')?.state?.view === '` + id + `' && document.querySelector('glassbox-tracer').shadowRoot.querySelector('.hs')`)
+	p.Until(`document.querySelector('glassbox-tracer')?.getAttribute('data-ready') === '` + id + `' && document.querySelector('glassbox-tracer').shadowRoot.querySelector('.hs')`)
 }
 
 // By keyboard alone: the number under the cursor is the one in the file, and the place is kept from view to view.

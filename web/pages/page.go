@@ -12,7 +12,17 @@ type Page struct {
 	Asset       func(string) string // the address of a static file
 	Preload     string              // a recording that the page will ask for
 	Sheet       string              // a style sheet of this page alone
+
+	Script string                // the module of the client that the page runs; "" = none
+	Needs  func(string) []string // the addresses of the modules that a module imports
 }
+
+// Modules of the client, in package static.
+const (
+	TracerScript = "js/tracer.js" // a page that is one tracer
+	HomeScript   = "js/home.js"   // the first page
+	KeysScript   = "js/keys.js"   // documentation with the table of keys
+)
 
 // HomeData is the first page.
 type HomeData struct {

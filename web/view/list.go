@@ -1,6 +1,10 @@
 package view
 
-import "glassbox/trace/file"
+import (
+	"strings"
+
+	"glassbox/trace/file"
+)
 
 // Row is a recording in a list.
 type Row struct {
@@ -11,7 +15,8 @@ type Row struct {
 	TTFT, Rate, Total     Number
 	Size                  Number
 	Running, Partial      bool
-	Shipped               bool // part of the binary: it cannot be deleted
+	Off                   string // parts of the model that were off: "L10.H3, L4.ffn"
+	Shipped               bool   // part of the binary: it cannot be deleted
 }
 
 // List makes the rows of a list of recordings, in the order given.
@@ -31,6 +36,7 @@ func row(s *file.Summary) Row {
 		Rate: rateOr(s.Numbers.DecodeTokensPerS, "tokens/s", howRate), Size: Bytes(s.Bytes, "derived", "size of the file, or of one held in memory alone an estimate"),
 		Running: s.Running, Partial: s.Partial,
 	}
+	r.Off = strings.Join(s.Ablate, ", ")
 	if r.Prompt == "" {
 		r.Prompt = "(no prompt yet)"
 	}

@@ -9,12 +9,23 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sort"
+	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// maxGzip is the most that all scripts together may weigh, gzipped, in bytes.
-const maxGzip = 150_000
+// The most that scripts may weigh, gzipped, in bytes: what a page of ours
+// loads before it shows anything, what a view loads on top when it is first
+// shown, and the one script with everything, which lies inside a saved page.
+const (
+	maxFirst = 90_000
+	maxLater = 45_000
+	maxWhole = 220_000
+)
+
+// parts is the folder inside static/js of what modules share and of what is
+// loaded when it is needed. The names in it hold a hash of the text.
+const parts = "parts"
 
 // file is one output: its name inside static/js and its text.
 type file struct {
@@ -22,17 +33,33 @@ type file struct {
 	Text []byte
 }
 
-// bundleClient bundles every entry of web/client/src (glassbox.ts: all custom
-// elements) into one minified ES2022 script each. Style sheets that sources
-// import become strings, for adoptedStyleSheets.
+// bundleClient bundles web/client/src into minified ES2022: glassbox.js is
+// everything in one classic script; the modules of entry/ are what our own
+// pages load, with the code of each view in a file of its own. Style sheets
+// that sources import become strings, for adoptedStyleSheets.
 func bundleClient(root string) ([]file, error) {
 	src := filepath.Join(root, "web", "client", "src")
-	res := api.Build(api.BuildOptions{
-		EntryPoints:       []string{filepath.Join(src, "glassbox.ts")},
+	whole, err := outputs(root, api.Build(clientOptions(root, api.FormatIIFE, filepath.Join(src, "glassbox.ts"))))
+	if err != nil {
+		return nil, err
+	}
+	entries, err := filepath.Glob(filepath.Join(src, "entry", "*.ts"))
+	if err != nil {
+		return nil, err
+	}
+	o := clientOptions(root, api.FormatESModule, entries...)
+	o.Splitting, o.ChunkNames = true, parts+"/[name]-[hash]"
+	modules, err := outputs(root, api.Build(o))
+	return append(whole, modules...), err
+}
+
+func clientOptions(root string, format api.Format, entries ...string) api.BuildOptions {
+	return api.BuildOptions{
+		EntryPoints:       entries,
 		Outdir:            filepath.Join(root, "static", "js"),
 		AbsWorkingDir:     root,
 		Bundle:            true,
-		Format:            api.FormatIIFE,
+		Format:            format,
 		Target:            api.ES2022,
 		Platform:          api.PlatformBrowser,
 		MinifySyntax:      true,
@@ -41,8 +68,7 @@ func bundleClient(root string) ([]file, error) {
 		Charset:           api.CharsetUTF8,
 		LegalComments:     api.LegalCommentsNone,
 		Loader:            map[string]api.Loader{".css": api.LoaderText},
-	})
-	return outputs(res)
+	}
 }
 
 // bundleTests bundles web/client/test/*.test.ts for Node 20, one file each,
@@ -73,13 +99,13 @@ func bundleTests(root, out string) error {
 		Loader:        map[string]api.Loader{".css": api.LoaderText},
 		Define:        map[string]string{"CHECKOUT": fmt.Sprintf("%q", root)},
 	})
-	_, err = outputs(res)
+	_, err = outputs(root, res)
 	return err
 }
 
 // outputs turns esbuild's result into files by name, or into one error that
 // lists every message with its place.
-func outputs(res api.BuildResult) ([]file, error) {
+func outputs(root string, res api.BuildResult) ([]file, error) {
 	if len(res.Errors) > 0 {
 		var all error
 		for _, m := range res.Errors {
@@ -93,7 +119,11 @@ func outputs(res api.BuildResult) ([]file, error) {
 	}
 	var out []file
 	for _, f := range res.OutputFiles {
-		out = append(out, file{Name: filepath.Base(f.Path), Text: f.Contents})
+		name, err := filepath.Rel(filepath.Join(root, "static", "js"), f.Path)
+		if err != nil || strings.HasPrefix(name, "..") {
+			name = filepath.Base(f.Path)
+		}
+		out = append(out, file{Name: filepath.ToSlash(name), Text: f.Contents})
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out, nil
@@ -120,7 +150,7 @@ func writeCommands(root string) error {
 		},
 		Bundle: true, Format: api.FormatIIFE, Target: api.ES2022, Platform: api.PlatformNode, Outfile: "commands.js",
 	})
-	files, err := outputs(res)
+	files, err := outputs(root, res)
 	if err != nil {
 		return err
 	}

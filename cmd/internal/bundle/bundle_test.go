@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,14 +14,36 @@ func TestCommittedBundleIsWhatTheSourcesGive(t *testing.T) {
 	files, err := bundleClient(checkoutRoot())
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	total := 0
 	for _, f := range files {
-		have, err := os.ReadFile(filepath.Join(checkoutRoot(), "static", "js", f.Name))
+		have, err := os.ReadFile(filepath.Join(checkoutRoot(), "static", "js", filepath.FromSlash(f.Name)))
 		require.NoError(t, err)
 		require.True(t, string(have) == string(f.Text), "static/js/%s is not what web/client gives: run go run . in cmd/internal/bundle", f.Name)
-		total += gzipSize(f.Text)
 	}
-	require.LessOrEqual(t, total, maxGzip)
+	kept, err := filepath.Glob(filepath.Join(checkoutRoot(), "static", "js", parts, "*"))
+	require.NoError(t, err)
+	for _, path := range kept {
+		require.True(t, slices.ContainsFunc(files, func(f file) bool { return f.Name == parts+"/"+filepath.Base(path) }), "%s is left from before: run go run . in cmd/internal/bundle", path)
+	}
+	require.NoError(t, tooHeavy(weigh(files)))
+}
+
+// What a page loads first is its module with all that it imports, but not what it asks for later.
+func TestWeighTellsFirstLoadFromLater(t *testing.T) {
+	text := func(s string) []byte { return []byte(s) }
+	files := []file{{"glassbox.js", text("x")}, {"tracer.js", text(`import{a}from"./parts/a-1.js";import"./parts/b-2.js";import("./parts/c-3.js")`)},
+		{"parts/a-1.js", text(`export{x as a}from"./b-2.js"`)}, {"parts/b-2.js", text("b")}, {"parts/c-3.js", text(`import"./b-2.js";import"./d-4.js"`)}, {"parts/d-4.js", text("d")}}
+	size := func(names ...string) (n int) {
+		for _, f := range files {
+			if slices.Contains(names, f.Name) {
+				n += gzipSize(f.Text)
+			}
+		}
+		return n
+	}
+	require.Equal(t, []weight{{"glassbox.js, everything in one", size("glassbox.js"), maxWhole}, {"tracer.js, first load", size("tracer.js", "parts/a-1.js", "parts/b-2.js"), maxFirst},
+		{"parts/c-3.js, on top of tracer.js", size("parts/c-3.js", "parts/d-4.js"), maxLater}, {"parts/d-4.js, on top of tracer.js", size("parts/d-4.js"), maxLater}}, weigh(files))
+	require.NoError(t, tooHeavy(weigh(files)))
+	require.ErrorContains(t, tooHeavy([]weight{{"a", 3, 2}}), "a: 3 bytes gzipped, wanted at most 2")
 }
 
 func TestBundleErrorsNameFileAndLine(t *testing.T) {

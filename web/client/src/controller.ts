@@ -1,19 +1,18 @@
 // What each command does. Keys, buttons, palette and embedders all call run.
-import { switchOff } from './ablate-dialog';
 import { helpSheet, palette, paletteList, search, type Hit } from './dialogs';
 import { csv, freeSvg, pngOf, save } from './exports';
 import { Player } from './player';
 import { whyWord } from './position';
 import { at, fit, goStage, goStep, goToken, into, move, out, sameOp, type State } from './state';
 import type { Stage } from './stage';
-import { TEXT } from './style';
+import { TRACER } from './style';
 import { store, stored, toggleTheme } from './theme';
 import { offerStops, onPlaces, placeAt, placeName, places, samePlace, setPlaces, startAgain, toggled } from './stops';
 import { stopCard } from './stops-card';
 import { StopWatch } from './stops-watch';
 import type { Tracer } from './tracer';
 import { whyCard } from './why';
-import { VIEWS } from './views/registry';
+import { drawable, VIEWS } from './views/registry';
 
 export class Controller {
   readonly player: Player;
@@ -76,7 +75,7 @@ export class Controller {
       case 'play.back': this.player.toggle(-1); return true;
       case 'speed': this.player.faster(); return true;
       case 'why.slow': this.whySlow = !this.whySlow; stage.draw(); return true;
-      case 'ablate': this.player.stop(); switchOff({ host: this.host, recording: r, state: s, writer: this.host.shadowRoot!.activeElement?.closest('[data-head]')?.getAttribute('data-head')?.replace(/^(\d+)\.(\d+)$/, 'L$1.H$2') ?? null, open: (html) => this.dialog(html), done: (id) => this.host.set({ ...this.host.state, view: 'compare', with: id }) }); return true;
+      case 'ablate': this.player.stop(); void this.switchOff(); return true;
       case 'stop.set': this.setStop(); return true;
       case 'stop.trace': void this.traceAgain(); return true;
       case 'stop.clear': setPlaces([]); this.say('All stops are cleared.'); return true;
@@ -102,7 +101,7 @@ export class Controller {
   private view(n: number): boolean {
     const v = VIEWS.find((k) => k.n === n), r = this.host.recording!;
     if (!v) return false;
-    const why = v.missing(r) ?? (v.mount ? null : 'this page cannot draw it yet');
+    const why = v.missing(r) ?? (drawable(v) ? null : 'this page cannot draw it yet');
     if (why) this.say(`${v.title}: ${why}.`);
     else this.host.set({ ...this.host.state, view: v.id });
     return true;
@@ -134,6 +133,16 @@ export class Controller {
     offerStops(this.canStop);
     if (on && this.canStop) this.stops.start();
     else this.stops.stop();
+  }
+
+  /** The sheet of "Switch it off and see". One that was opened over a running request opens again when its recording is whole. */
+  private async switchOff(): Promise<void> {
+    const { switchOff } = await import('./ablate-dialog').catch(() => { this.say('That part of the page did not arrive. Check that Glassbox is still running, then try again.'); return { switchOff: null }; });
+    const host = this.host, r = host.recording, state = host.state;
+    if (!r || !switchOff) return;
+    const writer = host.shadowRoot!.activeElement?.closest('[data-head]')?.getAttribute('data-head')?.replace(/^(\d+)\.(\d+)$/, 'L$1.H$2') ?? null;
+    switchOff({ host, recording: r, state, writer, open: (html) => this.dialog(html), done: (id) => host.set({ ...host.state, view: 'compare', with: id }) });
+    if (r.live) host.addEventListener('glassbox-ready', () => { if (this.el('dialog[open] .ab')) void this.switchOff(); }, { once: true });
   }
 
   private setStop(): void {
@@ -205,7 +214,7 @@ export class Controller {
   private picture(): void {
     const v = this.stage?.current, name = `${this.host.state.view}`, css = (k: string): string => getComputedStyle(this.host).getPropertyValue(k).trim();
     const svg = v?.svg?.(), cv = v?.canvas?.();
-    if (svg) save(`${name}.svg`, 'image/svg+xml', freeSvg(svg, css, TEXT.tracer));
+    if (svg) save(`${name}.svg`, 'image/svg+xml', freeSvg(svg, css, TRACER));
     else cv?.toBlob((b) => { if (b) save(`${name}.png`, 'image/png', b); });
   }
 
@@ -213,7 +222,7 @@ export class Controller {
   private async png(): Promise<void> {
     const v = this.stage?.current, name = `${this.host.state.view}.png`, css = (k: string): string => getComputedStyle(this.host).getPropertyValue(k).trim(), svg = v?.svg?.();
     try {
-      const b = svg ? await pngOf(freeSvg(svg, css, TEXT.tracer)) : await new Promise<Blob | null>((done) => { const c = v?.canvas?.(); if (c) c.toBlob(done, 'image/png'); else done(null); });
+      const b = svg ? await pngOf(freeSvg(svg, css, TRACER)) : await new Promise<Blob | null>((done) => { const c = v?.canvas?.(); if (c) c.toBlob(done, 'image/png'); else done(null); });
       if (b) save(name, 'image/png', b);
       else this.say('This view has no picture.');
     } catch { this.say('The picture could not be made. Save it as SVG instead.'); }

@@ -14,8 +14,6 @@ const here = new WeakMap<Recording, Map<string, Captured>>();
 /** provide says where the arrays of a recording come from; without it, from the server. */
 export const provide = (r: Recording, from: Source): void => { sources.set(r, from); };
 
-export const hasArray = (r: Recording, name: string): boolean => !!r.file.arrays && name in r.file.arrays;
-
 /** addressOf is where the server keeps the arrays of a recording: beside its text. src is the address it was loaded from. */
 export function addressOf(r: Recording, src: string | null, name: string): string {
   const at = src?.split(/[?#]/)[0], base = at && /\/api\/traces\/[^/]+$/.test(at) ? at.replace(/\.(json|gbx)$/, '') : `/api/traces/${encodeURIComponent(r.file.id ?? '')}`;

@@ -9,8 +9,6 @@ interface Member { at: number; size: number; method: number }
 
 const damaged = (what: string): RecordingError => new RecordingError('shape', `The .gbx file: ${what}.`, 'Write it again with glassbox export, or open the NAME.part beside it.');
 
-export const isZip = (b: ArrayBuffer): boolean => b.byteLength > 22 && new DataView(b).getUint32(0, true) === 0x04034b50;
-
 function members(b: ArrayBuffer): Map<string, Member> {
   const v = new DataView(b), out = new Map<string, Member>();
   let end = b.byteLength - 22;

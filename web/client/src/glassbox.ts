@@ -1,4 +1,6 @@
-// The bundle: registers the custom elements. Nothing else happens on load.
+// Everything in one classic script, for one-file exports and for pages of
+// others. Our own pages load the modules of entry/ instead. It registers the
+// custom elements; nothing else happens on load.
 import { COMMANDS, commandTable } from './commands';
 import { Hero } from './hero';
 import { Picture } from './picture';

@@ -9,12 +9,13 @@ import { drawTall } from './maptall';
 import { sharedRecording } from './picture';
 import { measurer } from './stage';
 import { Player } from './player';
+import sheet from '../../../static/css/hero.css';
 import { Recording } from './recording';
 import { RecordingError } from './schema';
 import { errorState, loadingState } from './states';
 import { fit, goStage, goStep, INITIAL, into, move, out, type State } from './state';
 import { placeName, places, setPlaces, wirePlaces } from './stops';
-import { adopt } from './style';
+import { adopt, TRACER } from './style';
 import { followTheme, stored } from './theme';
 import { toHref } from './url';
 
@@ -35,7 +36,7 @@ export class Hero extends HTMLElement {
 
   constructor() {
     super();
-    adopt(this.attachShadow({ mode: 'open', delegatesFocus: false }), 'tracer', 'hero');
+    adopt(this.attachShadow({ mode: 'open', delegatesFocus: false }), TRACER, sheet);
   }
 
   connectedCallback(): void {
@@ -167,7 +168,7 @@ export class Hero extends HTMLElement {
         throw new Error(said);
       }
       setPlaces([]); // they were for this one
-      this.follow(id, res);
+      await this.follow(id, res);
     } catch (e) {
       this.tell(`Not traced: ${esc((e as Error).message)}. The recording below still walks.`);
       button.disabled = false;
@@ -179,8 +180,10 @@ export class Hero extends HTMLElement {
    * follow puts the live tracer in place of this page's content, so that the
    * streamed answer is read to its end and the request is not cancelled.
    */
-  private follow(id: string, res: Response): void {
+  private async follow(id: string, res: Response): Promise<void> {
     void res.body?.pipeTo(new WritableStream()).catch(() => undefined);
+    const { Tracer } = await import('./tracer');
+    if (!customElements.get('glassbox-tracer')) customElements.define('glassbox-tracer', Tracer);
     const t = document.createElement('glassbox-tracer');
     for (const [k, v] of [['page', ''], ['live', id], ['autoplay', ''], ['history', 'query'], ['home', '/']] as const) t.setAttribute(k, v);
     history.pushState({ glassbox: id }, '', `/trace/${encodeURIComponent(id)}`);

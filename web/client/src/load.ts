@@ -1,11 +1,13 @@
 // Where a recording comes from: a script child of the element (one-file
 // export), a property, or an address. Errors say what to do about them.
-import { isZip, openGbx } from './gbx';
 import { Recording } from './recording';
 import { RecordingError } from './schema';
 
 /** Above this many bytes the tab would run out of memory before it showed anything. */
 export const MOST_BYTES = 400_000_000;
+
+/** isZip: the zip form of a recording, a .gbx. */
+export const isZip = (b: ArrayBuffer): boolean => b.byteLength > 22 && new DataView(b).getUint32(0, true) === 0x04034b50;
 
 export function inline(host: HTMLElement): Recording | null {
   const s = host.querySelector('script[type="application/json"]');
@@ -27,7 +29,7 @@ export async function load(src: string, signal: AbortSignal): Promise<Recording>
     throw new RecordingError('large', `${src}: ${(size / 1e6).toFixed(0)} MB; this page takes at most ${MOST_BYTES / 1e6} MB.`, 'Record fewer tokens with --max-tokens, or look at it with glassbox export --to perfetto.');
   }
   const body = await res.arrayBuffer();
-  return isZip(body) ? openGbx(body) : Recording.parse(new TextDecoder().decode(body));
+  return isZip(body) ? (await import('./gbx')).openGbx(body) : Recording.parse(new TextDecoder().decode(body));
 }
 
 /** idOf is the name of a recording in an address such as /api/traces/ID.json. */

@@ -5,7 +5,7 @@ import { STAGES, STAGE_LETTER, STAGE_NAME, type Recording } from './recording';
 import { at, type State } from './state';
 import { octagon, stopsOf } from './stops';
 import type { Stage } from './schema';
-import { VIEWS } from './views/registry';
+import { drawable, VIEWS } from './views/registry';
 
 export const LOGO = '<svg width="20" height="20" viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true"><rect x="1.75" y="1.75" width="16.5" height="16.5"/><path d="M1.75 10H6l3-4.5 3 9 2-4.5h4.25"/></svg>';
 
@@ -22,7 +22,7 @@ export function metaLine(r: Recording): string {
 
 export function topBar(r: Recording, s: State, home: string): string {
   const tabs = VIEWS.map((v) => {
-    const why = v.mount ? v.missing(r) : v.missing(r) ?? 'this page cannot draw it yet', on = v.id === s.view;
+    const why = drawable(v) ? v.missing(r) : v.missing(r) ?? 'this page cannot draw it yet', on = v.id === s.view;
     return `<button data-cmd="view.${v.n}" data-k="v${v.n}"${on ? ' aria-current="page"' : ''}${why ? ` aria-disabled="true" title="${esc(`${v.title}: ${why}`)}"` : ''}><sup>${v.n}</sup>${v.title}${why ? `<span class="vh">, ${esc(why)}</span>` : ''}</button>`;
   }).join('');
   const brand = home ? `<a class="brand" href="${esc(home)}">${LOGO}<span>glassbox</span></a>` : `<span class="brand">${LOGO}<span>glassbox</span></span>`;

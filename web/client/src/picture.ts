@@ -8,7 +8,7 @@ import { answer } from './mapnotes';
 import { Recording } from './recording';
 import { measurer } from './stage';
 import { at, fit, INITIAL } from './state';
-import { adopt } from './style';
+import { adopt, TRACER } from './style';
 import { followTheme } from './theme';
 import type { Measure } from './layout';
 
@@ -50,7 +50,7 @@ export class Picture extends HTMLElement {
 
   constructor() {
     super();
-    adopt(this.attachShadow({ mode: 'open' }), 'tracer');
+    adopt(this.attachShadow({ mode: 'open' }), TRACER);
   }
 
   set recording(v: Recording | object | string) { this.rec = v instanceof Recording ? v : Recording.parse(v); this.paint(); }

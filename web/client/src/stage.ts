@@ -13,6 +13,7 @@ import { drawMap } from './map';
 import { laneNames } from './mapnotes';
 import { at, depthsAt, goStep, type Depth, type State } from './state';
 import { tableHtml, unrolled } from './exports';
+import { absentState, fetchingState } from './states';
 import { store, stored } from './theme';
 import { viewFor } from './views/registry';
 import type { View, ViewContext } from './views/view';
@@ -21,6 +22,8 @@ export interface StageHost extends HTMLElement {
   readonly recording: Recording | null;
   readonly state: State;
   set(s: State): void;
+  /** a view has come up and takes keys */
+  shown(): void;
 }
 
 const SKELETON = `<div class="stage"><div class="top"></div><nav class="outline" aria-label="Outline of the walk"></nav><section class="view" aria-label="View"><div class="vhead"></div><div class="note" hidden></div><div class="vbody"></div><div class="twin" hidden tabindex="0" role="region" aria-label="Table of this view"></div></section><aside class="card" aria-label="Step"></aside><section class="strip" aria-label="All steps"><div class="s-ctl"></div><div class="s-plot"><svg aria-hidden="true"></svg></div><div class="s-end"></div></section><div class="frame"></div><div class="toast" role="status"></div><div class="vh" aria-live="polite" data-say></div><dialog></dialog></div><div class="unrolled"></div>`;
@@ -126,10 +129,11 @@ export class Stage implements ViewContext {
     const plot = this.$('.s-plot'), bars = this.view?.strip?.(plot.clientWidth, plot.clientHeight, o.byTime) ?? null;
     this.put('plot', bars ?? `${s.step}/${plot.clientWidth}/${plot.clientHeight}/${o.byTime}`, this.$('.s-plot svg'), () => bars ?? stripPlot(r, s, plot.clientWidth, plot.clientHeight, o.byTime));
     this.view?.update();
+    this.mark();
     const over = this.ctl.overlay(), own = over ? null : this.view?.card?.() ?? null;
     this.put('card', over?.sig ?? own ?? `${where}/${s.token}/${marks}`, this.$('.card'), over?.html ?? (() => own ?? card(r, s)));
     const twin = this.$('.twin');
-    if (!twin.hidden) this.put('twin', `${kind.id}/${where}/${s.win}/${s.token}/${s.head}/${s.opts}`, twin, () => tableHtml(this.view!.table()));
+    if (!twin.hidden && this.view) this.put('twin', `${kind.id}/${where}/${s.win}/${s.token}/${s.head}/${s.opts}`, twin, () => tableHtml(this.view!.table()));
     if (this.drawn.get('said') !== where) { this.drawn.set('said', where); this.announce(r, s); }
     // reads come after all writes, so that the browser lays out once
     const now = out.querySelector<HTMLElement>('.now');
@@ -176,12 +180,31 @@ export class Stage implements ViewContext {
   private saying: ReturnType<typeof setTimeout> | undefined;
 
   private mount(id: string, r: Recording): void {
-    if (this.view && this.viewId === id) return;
+    if (this.viewId === id) return;
     this.unmount();
-    const kind = viewFor(id, r);
+    const kind = viewFor(id, r), body = this.$('.vbody');
     this.viewId = id;
-    this.view = kind.mount!(this.$('.vbody'), this);
+    body.querySelector(':scope > .state')?.remove();
+    if (kind.mount) { this.view = kind.mount(body, this); return; }
+    body.insertAdjacentHTML('beforeend', fetchingState(kind.title));
+    const mine = (): boolean => this.viewId === id && !this.view && body.isConnected;
+    kind.load!().then((k) => { kind.mount ??= k.mount!; if (mine()) { this.viewId = ''; this.draw(true); } }, () => {
+      if (!mine()) return;
+      body.querySelector(':scope > .state')!.outerHTML = absentState(kind.title);
+      body.querySelector('[data-again]')!.addEventListener('click', () => { this.viewId = ''; this.draw(true); }, { once: true });
+    });
   }
+
+  /** The element says which view takes keys; without the mark its code or data is still on the way. */
+  private mark(): void {
+    const now = this.view && !this.view.busy?.() ? this.viewId : null, was = this.host.getAttribute('data-ready');
+    if (now === was) return;
+    if (now === null) this.host.removeAttribute('data-ready');
+    else { this.host.setAttribute('data-ready', now); this.host.shown(); }
+  }
+
+  /** waiting tells whether the code of the view is on the way: keys are kept for it until then. */
+  get waiting(): boolean { return !this.view && !this.root.querySelector('[data-again]'); }
 
   private unmount(): void {
     this.view?.destroy();

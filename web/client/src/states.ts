@@ -7,6 +7,12 @@ const skeleton = '<svg width="220" height="64" aria-hidden="true"><path d="M8 8v
 
 const home = (h: string): string => (h ? `<a href="${esc(h)}">All recordings</a>` : '');
 
+/** The code of a view is on its way. */
+export const fetchingState = (title: string): string => `<div class="state" role="status"><h2>Fetching the view ${esc(title)}</h2></div>`;
+
+export const absentState = (title: string): string =>
+  `<div class="state" role="alert"><h2>The view ${esc(title)} did not arrive</h2><p>Its code comes from the server when it is first shown. Check that Glassbox is still running.</p><div class="acts"><button data-again>Try again</button></div></div>`;
+
 export function loadingState(src: string): string {
   return `<div class="state" role="status">${skeleton}<h2>Loading the recording</h2><p class="m">${esc(src)}</p><p>Waited <span class="mono" data-elapsed>0.0 s</span></p><div class="acts"><button data-act="retry">Try again</button></div></div>`;
 }

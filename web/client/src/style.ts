@@ -2,21 +2,18 @@
 // security policy forbids style elements and attributes, not these.
 import tokens from '../../../static/css/tokens.css';
 import tracer from '../../../static/css/tracer.css';
-import hero from '../../../static/css/hero.css';
 
-export const TEXT: Record<'tokens' | 'tracer' | 'hero', string> = { tokens, tracer, hero };
+/** TRACER is the sheet of the stage and of every drawing, as text. */
+export const TRACER: string = tracer;
 const made = new Map<string, CSSStyleSheet>();
 
-function sheet(name: keyof typeof TEXT): CSSStyleSheet {
-  let s = made.get(name);
-  if (!s) {
-    s = new CSSStyleSheet();
-    s.replaceSync(TEXT[name]);
-    made.set(name, s);
-  }
+function sheet(text: string): CSSStyleSheet {
+  let s = made.get(text);
+  if (!s) made.set(text, ((s = new CSSStyleSheet()), s.replaceSync(text), s));
   return s;
 }
 
-export function adopt(root: ShadowRoot, ...names: (keyof typeof TEXT)[]): void {
-  root.adoptedStyleSheets = [sheet('tokens'), ...names.map(sheet)];
+/** adopt gives a shadow root the tokens and these sheets. */
+export function adopt(root: ShadowRoot, ...texts: string[]): void {
+  root.adoptedStyleSheets = [tokens, ...texts].map(sheet);
 }

@@ -7,6 +7,7 @@
 //   theme     light | dark;  home: where the name links to
 import { commandFor } from './commands';
 import { Controller } from './controller';
+import { EarlyKeys } from './early';
 import { RecordingError } from './schema';
 import { idOf, inline, load } from './load';
 import { Live } from './live';
@@ -15,7 +16,7 @@ import { whyWord } from './position';
 import { fromHref, fromParams, isMove, toHref, type Where } from './url';
 import { fit, INITIAL, type State } from './state';
 import { errorState, emptyState, loadingState, waitingState } from './states';
-import { adopt } from './style';
+import { adopt, TRACER } from './style';
 import { followTheme } from './theme';
 import { Stage } from './stage';
 
@@ -34,10 +35,13 @@ export class Tracer extends HTMLElement {
   private pending: ReturnType<typeof setTimeout> | undefined;
   private loadedFrom = '';
   private alive = false;
+  private early = new EarlyKeys();
+  /** a recording is on its way */
+  private coming = false;
 
   constructor() {
     super();
-    adopt(this.attachShadow({ mode: 'open' }), 'tracer');
+    adopt(this.attachShadow({ mode: 'open' }), TRACER);
     this.ctl = new Controller(this);
   }
 
@@ -132,7 +136,7 @@ export class Tracer extends HTMLElement {
 
   private async fetchFrom(src: string, quiet: boolean): Promise<void> {
     const abort = (this.abort = new AbortController());
-    if (!quiet) this.blank(loadingState(src));
+    if (!quiet) { this.coming = true; this.blank(loadingState(src)); }
     try {
       const r = await load(src, abort.signal);
       if (abort.signal.aborted) return;
@@ -146,6 +150,7 @@ export class Tracer extends HTMLElement {
   }
 
   private follow(id: string | null): void {
+    this.coming = !!id;
     this.blank(id ? loadingState(`live, ${id}`) : waitingState(this.getAttribute('home') ?? ''));
     this.live = new Live(this.getAttribute('live-url') ?? '/api/live', id, {
       start: (name, r) => { this.loadedFrom = `/api/traces/${encodeURIComponent(name)}.json`; this.recording = r; if (this.hasAttribute('autoplay')) this.ctl.player.start(1); },
@@ -163,12 +168,15 @@ export class Tracer extends HTMLElement {
   private fail(e: unknown): void {
     const err = e instanceof RecordingError ? e : new RecordingError('shape', (e as Error).message ?? String(e), 'Reload the page. If it stays, the recording is damaged.');
     this.rec = null;
+    this.coming = false;
+    this.early.drop();
     this.blank(errorState(err, this.getAttribute('home') ?? ''));
   }
 
   private blank(html: string): void {
     this.stage?.destroy();
     this.stage = null;
+    this.removeAttribute('data-ready');
     this.shadowRoot!.innerHTML = html;
     const t0 = performance.now(), el = this.shadowRoot!.querySelector('[data-elapsed]');
     if (el) {
@@ -181,11 +189,17 @@ export class Tracer extends HTMLElement {
     if (!this.alive || !this.rec) return;
     if (!this.rec.steps.length) { this.blank(emptyState(this.getAttribute('home') ?? '')); return; }
     this.st = fit(this.rec, this.st);
+    this.coming = false;
     this.stage ??= new Stage(this, this.ctl);
     this.ctl.watch(this.rec.live);
     this.stage.recordingChanged();
     this.writeUrl(this.st, true);
     this.dispatchEvent(new CustomEvent('glassbox-ready', { bubbles: true, composed: true }));
+  }
+
+  /** shown is called when a view is up: keys that came before it are for it. */
+  shown(): void {
+    this.early.replay(() => this.shadowRoot!.activeElement ?? this, () => !!this.stage && !this.stage.waiting);
   }
 
   /** set moves the playhead. Keys, clicks, play and links all end here. */
@@ -248,6 +262,8 @@ export class Tracer extends HTMLElement {
     const root = this.shadowRoot!;
     const on = <K extends keyof HTMLElementEventMap>(el: EventTarget, type: K | string, f: (e: Event) => void): void => { el.addEventListener(type, f); this.offs.push(() => el.removeEventListener(type, f)); };
     on(this, 'keydown', (e) => this.key(e as KeyboardEvent));
+    // a page of ours has no other use for keys: it takes them too when nothing has the focus
+    on(document, 'keydown', (e) => { if (this.hasAttribute('page') && (e.target === document.body || e.target === document.documentElement)) this.key(e as KeyboardEvent); });
     on(root, 'click', (e) => this.pressed(e as MouseEvent));
     on(root, 'input', (e) => { const el = e.target as HTMLInputElement, name = el.getAttribute?.('data-stopin'); if (name) this.ctl.stops.typed(name, el.value); });
     on(window, 'popstate', () => { if (this.where && this.rec) { this.st = fit(this.rec, fromHref(location.href, this.where, INITIAL)); this.ctl.player.stop(); this.stage?.draw(); } });
@@ -256,7 +272,11 @@ export class Tracer extends HTMLElement {
   }
 
   private key(e: KeyboardEvent): void {
-    if (e.defaultPrevented || !this.rec) return;
+    if (e.defaultPrevented) return;
+    if (!this.rec || this.stage?.waiting) {
+      if ((this.rec || this.coming) && commandFor(e, { view: this.st.view, letters: this.ctl.letters })) this.early.keep(e);
+      return;
+    }
     const inner = this.shadowRoot!.activeElement;
     if (inner instanceof HTMLInputElement && inner.hasAttribute('data-stopin')) {
       if (e.key === 'Enter') { this.ctl.halt(inner.getAttribute('data-stopin') === 'value' ? 'set' : 'chosen'); e.preventDefault(); }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addressOf, arrayNow, arrayOf, provide } from '../src/fetcharray';
-import { isZip, openGbx } from '../src/gbx';
+import { openGbx } from '../src/gbx';
+import { isZip } from '../src/load';
 import { parseNpy } from '../src/npy';
 import { goPosition, lastOfPass, passOfPosition, positionOf, positions, whyWord } from '../src/position';
 import { Recording } from '../src/recording';

@@ -12,7 +12,7 @@ import { outline, stripPlot, topBar } from '../src/panels';
 import { Recording } from '../src/recording';
 import { fit, INITIAL } from '../src/state';
 import { requestTable } from '../src/views/request';
-import { VIEWS } from '../src/views/registry';
+import { drawable, VIEWS } from '../src/views/registry';
 import { synthetic } from '../testdata/synthetic.mjs';
 import { helvetica } from './measure';
 
@@ -134,7 +134,7 @@ test('a view is shown only when this recording has what it draws', () => {
   assert.deepEqual(VIEWS.map((v) => v.n), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
   for (const v of VIEWS) {
     if (v.id === 'attention' || v.id === 'lens') assert.match(v.missing(r)!, /this engine does not hand it out/);
-    else assert.ok(v.mount ? v.missing(r) === null : /./.test(v.missing(r) ?? 'none'), v.id);
+    else assert.ok(drawable(v) ? v.missing(r) === null : /./.test(v.missing(r) ?? 'none'), v.id);
   }
   const ours = Recording.parse({ ...synthetic(2, 2), engine: { name: 'glassbox' } }); // says itself which command records it
   for (const v of VIEWS) if (v.id === 'attention' || v.id === 'lens') assert.equal(v.missing(ours), null);

@@ -154,7 +154,7 @@ var (
 // Open opens a tab of the given size and theme ("light", "dark").
 func Open(t T, browser context.Context, base string, size Window, theme string) *Tab {
 	ctx, stop := chromedp.NewContext(browser)
-	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 8*time.Minute) // a page that hangs; a busy machine may be slow
 	end := sync.OnceFunc(func() {
 		cancel()
 		stop()
@@ -242,7 +242,7 @@ func Eval[T any](p *Tab, script string) T {
 func (p *Tab) Until(script string) {
 	p.t.Helper()
 	thrown := ""
-	for end := time.Now().Add(20 * time.Second); ; {
+	for end := time.Now().Add(90 * time.Second); ; {
 		got, err := chromedp.Run(p.Ctx, chromedp.Evaluate[string]("(() => { try { return ("+script+") ? 'true' : '' } catch (e) { return String(e) } })()"))
 		if err != nil {
 			got = err.Error() // the page is just being left for another
@@ -357,7 +357,7 @@ func (p *Tab) Transferred() map[string]float64 {
 
 // Scripts that are true when a page has drawn what it is about.
 const (
-	TracerReady = `document.querySelector('glassbox-tracer')?.recording && document.querySelector('glassbox-tracer').shadowRoot.querySelector('.card h2')`
+	TracerReady = `document.querySelector('glassbox-tracer')?.hasAttribute('data-ready') && document.querySelector('glassbox-tracer').shadowRoot.querySelector('.card h2')`
 	HeroReady   = `document.querySelector('glassbox-hero')?.shadowRoot?.querySelector('.h-map svg text') &&
 	[...document.querySelectorAll('glassbox-picture')].every(p => p.shadowRoot.querySelector('svg'))`
 )

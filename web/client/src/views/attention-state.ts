@@ -20,7 +20,7 @@ export function missingState(r: Recording, title: string, what: string, kinds: s
 }
 
 export const waitingState = (name: string, bytes: number): string =>
-  `<div class="state" role="status">${grid}<h2>Fetching ${esc(name)}</h2><p class="m">${(bytes / 1e6).toFixed(1)} MB</p></div>`;
+  `<div class="state" role="status" data-wait>${grid}<h2>Fetching ${esc(name)}</h2><p class="m">${(bytes / 1e6).toFixed(1)} MB</p></div>`;
 
 export const failedState = (what: string, message: string): string =>
   `<div class="state" role="alert">${grid}<h2>${esc(what)} did not arrive</h2><p class="m">${esc(message)}</p><div class="acts"><button data-own="again">Try again</button></div></div>`;

@@ -1,8 +1,9 @@
 // View 4, Attention: every head in one grid, one map large beside it. The row
 // under the cursor is the playhead's position, layer and head are its own.
-import { arrayNow, arrayOf, hasArray } from '../fetcharray';
+import { arrayNow, arrayOf } from '../fetcharray';
 import { cutMiddle, tokenText } from '../format';
 import { goPosition, positionOf, positions } from '../position';
+import { noAttention } from './missing';
 import type { State } from '../state';
 import { attentionCard, shortName, type Here } from './attention-card';
 import { Attention, MEANS, SCORES, type ScoreKind } from './attention-data';
@@ -21,7 +22,7 @@ export const MOST = 300_000_000;
 
 export const attentionView: ViewKind = {
   n: 4, id: 'attention', title: 'Attention',
-  missing: (r) => (hasArray(r, 'attention') || r.file.engine.name === 'glassbox' ? null : 'not in this recording: this engine does not hand it out'),
+  missing: noAttention,
   mount: (body, ctx) => new AttentionView(body, ctx),
 };
 
@@ -114,9 +115,12 @@ class AttentionView implements View {
     this.takeFocus();
   }
 
+  busy(): boolean { return !!this.room.querySelector(':scope > [data-wait]'); }
+
   private state(html: string): void {
     this.room.querySelector('.state')?.remove();
     this.room.insertAdjacentHTML('beforeend', html);
+    this.ctx.draw();
     stateButtons(this.room, this.ctx.recording, 'attention', ['attention', 'lens'], () => this.start());
   }
 

@@ -1,13 +1,13 @@
 // The second recording: from the server by its id, or from a file that was
 // opened or dropped. A few are kept, so that going back is at once. It does
 // not know how they are compared.
-import { isZip, openGbx } from '../gbx';
-import { load, MOST_BYTES } from '../load';
+import { openGbx } from '../gbx';
+import { isZip, load, MOST_BYTES } from '../load';
 import { Recording } from '../recording';
 import { RecordingError } from '../schema';
 
 /** A line of the list of recordings that the server holds. */
-export interface Listed { id: string; started?: string; prompt?: string; engine?: string; model?: string; device?: string; bytes?: number; running?: boolean; numbers?: Record<string, number> }
+export interface Listed { id: string; started?: string; prompt?: string; engine?: string; model?: string; device?: string; bytes?: number; running?: boolean; numbers?: Record<string, number>; ablate?: string[] }
 
 const KEEP = 3;
 const held = new Map<string, Recording>();

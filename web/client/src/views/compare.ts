@@ -4,6 +4,7 @@
 import { again, notOffered, runAgain } from '../ablate';
 import { esc, exactNs, signs, time, tokenText, badge } from '../format';
 import { goPosition, positionOf, positionOfWord, wordAt } from '../position';
+import { stillRunning, hasLens } from './missing';
 import type { Recording } from '../recording';
 import { at, goStep, type State } from '../state';
 import { toHref } from '../url';
@@ -15,14 +16,14 @@ import { leading, lensDiff, LEAST_RUNS, likePasses, parting, sameModel, stepDiff
 import { changeText, comparePicture, lensBox, lensDiffSvg, percent, rangeAxis, rangeSvg, signedTime, spreadText, wordsHeight, wordsSvg, type LensBox } from './compare-draw';
 import { addressOfSecond, FILE, listed, openFile, second, secondNow } from './compare-load';
 import { pickHtml, type PickState } from './compare-pick';
-import { hasLens, lensNow, lensOf, type Lens } from './lens-data';
+import { lensNow, lensOf, type Lens } from './lens-data';
 import shared from '../../../../static/css/attention.css';
 import sheet from '../../../../static/css/compare.css';
 import type { Table, View, ViewContext, ViewKind } from './view';
 
 export const compareView: ViewKind = {
   n: 9, id: 'compare', title: 'Compare',
-  missing: (r) => (r.live ? 'the request is still running' : null),
+  missing: stillRunning,
   mount: (body, ctx) => new CompareView(body, ctx),
 };
 

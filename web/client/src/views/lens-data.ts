@@ -2,9 +2,10 @@
 // who wrote a word of the answer, and the last two layers close up.
 // Arithmetic only; words are texts of the recording.
 import type { Captured } from '../arrays';
-import { arrayNow, arrayOf, hasArray } from '../fetcharray';
+import { arrayNow, arrayOf } from '../fetcharray';
 import { signs, tokenText } from '../format';
 import { positions } from '../position';
+import { hasArray, LENS_NEEDED } from './missing';
 import type { Recording } from '../recording';
 import type { Token } from '../schema';
 
@@ -19,11 +20,9 @@ export interface Candidate { key: string; id: number; rank: number; logit: numbe
 /** One word, or what lies between two. */
 export interface Pair { of: Candidate; against: Candidate | null }
 
-const NEEDED = ['lens_ids', 'lens_logprob'];
 const MORE = ['lens_mid_ids', 'lens_mid_logprob', 'lens_entropy', 'lens_rank', 'lens_mid_entropy', 'lens_mid_rank', 'lens_close', 'lens_close_ids', 'lens_words', 'attr', 'attr_second', 'attr_ids', 'attr_logit', 'attr_top', 'attr_top_ids', 'attr_top_logit'];
 
-export const lensArrays = (r: Recording): string[] => [...NEEDED, ...MORE].filter((n) => hasArray(r, n));
-export const hasLens = (r: Recording): boolean => NEEDED.every((n) => hasArray(r, n));
+export const lensArrays = (r: Recording): string[] => [...LENS_NEEDED, ...MORE].filter((n) => hasArray(r, n));
 
 /** lensNow is the lens when all its arrays are at hand, else null. */
 export function lensNow(r: Recording): Lens | null {

@@ -1,16 +1,17 @@
 // View 5, Lens: layers down, positions across, each cell the word the model
 // would say from there. The words are a real table; the overview, the bars
 // and the close-up are drawn beside it. Position and layer are the playhead's.
-import { hasArray } from '../fetcharray';
+import { } from '../fetcharray';
 import { cutMiddle, esc, tokenText } from '../format';
 import { goPosition, positionOf, wordAt, whyWord } from '../position';
+import { noLens, hasLens, hasArray } from './missing';
 import type { State } from '../state';
 import { choices, GRID_COMMANDS, keepFocus, nextOf, pressBar, type Choice } from './attention-bar';
 import { opt, withOpt } from './attention-opts';
 import { css, ramp, type Rgb } from './attention-ramp';
 import { adoptCss, canRecord, failedState, hostOf, missingState, removeView, stateButtons, waitingState } from './attention-state';
 import { lensCard, odds, rowName } from './lens-card';
-import { hasLens, lensArrays, lensNow, lensOf, part, type Cell, type Colour, type Lens, type Pair, type Row } from './lens-data';
+import { lensArrays, lensNow, lensOf, part, type Cell, type Colour, type Lens, type Pair, type Row } from './lens-data';
 import { next, pairKey, pairNow, pairText, pick } from './lens-pick';
 import { lastTwo, layerBars, whoWrote } from './lens-writers';
 import { lensPicture, type Picture } from './lens-picture';
@@ -20,7 +21,7 @@ import type { Table, View, ViewContext, ViewKind } from './view';
 
 export const lensView: ViewKind = {
   n: 5, id: 'lens', title: 'Lens',
-  missing: (r) => (hasLens(r) || r.file.engine.name === 'glassbox' ? null : 'not in this recording: this engine does not hand it out'),
+  missing: noLens,
   mount: (body, ctx) => new LensView(body, ctx),
 };
 
@@ -116,9 +117,12 @@ class LensView implements View {
 
   private fail(e: Error): void { this.state(failedState('The lens of this recording', e.message)); }
 
+  busy(): boolean { return !!this.room.querySelector(':scope > [data-wait]'); }
+
   private state(html: string): void {
     this.room.querySelector('.state')?.remove();
     this.room.insertAdjacentHTML('beforeend', html);
+    this.ctx.draw();
     stateButtons(this.room, this.ctx.recording, 'lens', ['attention', 'lens'], () => this.start());
   }
 

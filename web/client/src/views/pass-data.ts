@@ -2,6 +2,7 @@
 // spread over passes of its kind, bytes and flops, the kernels beneath, and
 // what no op explains. Everything is computed from the op spans. It does not
 // know about the page.
+import { opSteps } from './missing';
 import { lastOfPass } from '../position';
 import { isNumbers, type Recording } from '../recording';
 import type { Family } from '../roles';
@@ -53,9 +54,6 @@ export interface PassModel {
 
 const median = (v: number[]): number => { const s = [...v].sort((a, b) => a - b), m = s.length >> 1; return s.length % 2 ? s[m]! : (s[m - 1]! + s[m]!) / 2; };
 export const spreadOf = (v: number[]): Spread | null => (v.length ? { min: Math.min(...v), median: median(v), max: Math.max(...v), n: v.length } : null);
-
-/** opSteps are the steps of the forward pass, in the order of the walk. */
-export const opSteps = (r: Recording): number[] => r.roles.flatMap((q, i) => (q.op ? [i] : []));
 
 /** Times of step i by pass, and inside by layer (index layer + 1; 0 is outside the layers). */
 type Times = Map<number, Float64Array>;

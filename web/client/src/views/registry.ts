@@ -1,31 +1,31 @@
-// The views, 1 to 9. A view that is not built into this client has no mount
-// and says why it is not offered.
-import { attentionView } from './attention';
-import { compareView } from './compare';
-import { lensView } from './lens';
-import { passView } from './pass';
+// The views, 1 to 9. The first is here from the start; the code of the others
+// comes when they are first shown. A view that is not built into this client
+// has neither and says why it is not offered.
+import { noAttention, noLens, noOps, noSpans, stillRunning } from './missing';
 import { requestView } from './request';
-import { tapeView } from './tape';
-import { timelineView } from './timeline';
 import type { ViewKind } from './view';
 import type { Recording } from '../recording';
 
-const later = (n: number, id: string, title: string, missing: ViewKind['missing']): ViewKind => ({ n, id, title, missing });
+type Load = () => Promise<ViewKind>;
+const lazy = (n: number, id: string, title: string, missing: ViewKind['missing'], load?: Load): ViewKind => ({ n, id, title, missing, ...(load ? { load } : {}) });
 
 export const VIEWS: readonly ViewKind[] = [
   requestView,
-  passView,
-  tapeView,
-  attentionView,
-  lensView,
-  timelineView,
-  later(7, 'memory', 'Memory', () => 'this page cannot draw it yet'),
-  later(8, 'modules', 'Modules', (r) => (r.file.modules?.length ? 'this page cannot draw it yet' : 'not in this recording: it has no module graph')),
-  compareView,
+  lazy(2, 'pass', 'Pass', noOps, () => import('./pass').then((m) => m.passView)),
+  lazy(3, 'tape', 'Tape', noOps, () => import('./tape').then((m) => m.tapeView)),
+  lazy(4, 'attention', 'Attention', noAttention, () => import('./attention').then((m) => m.attentionView)),
+  lazy(5, 'lens', 'Lens', noLens, () => import('./lens').then((m) => m.lensView)),
+  lazy(6, 'timeline', 'Timeline', noSpans, () => import('./timeline').then((m) => m.timelineView)),
+  lazy(7, 'memory', 'Memory', () => 'this page cannot draw it yet'),
+  lazy(8, 'modules', 'Modules', (r) => (r.file.modules?.length ? 'this page cannot draw it yet' : 'not in this recording: it has no module graph')),
+  lazy(9, 'compare', 'Compare', stillRunning, () => import('./compare').then((m) => m.compareView)),
 ];
+
+/** drawable tells whether this client has code for a view, here or to come. */
+export const drawable = (v: ViewKind): boolean => !!(v.mount ?? v.load);
 
 /** viewFor gives the kind of a view id, or the first view when there is none or it cannot be shown. */
 export function viewFor(id: string, r: Recording): ViewKind {
   const v = VIEWS.find((k) => k.id === id);
-  return v?.mount && !v.missing(r) ? v : VIEWS[0]!;
+  return v && drawable(v) && !v.missing(r) ? v : VIEWS[0]!;
 }

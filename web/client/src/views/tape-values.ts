@@ -1,7 +1,8 @@
 // What the tape shows under its playhead, put together from what has arrived:
 // captured vectors, stored blocks, rows and pictures. It asks for what is
 // missing and never for the same thing twice.
-import { arrayNow, arrayOf, hasArray } from '../fetcharray';
+import { arrayNow, arrayOf } from '../fetcharray';
+import { hasArray } from './missing';
 import { lastOfPass, positions } from '../position';
 import type { Recording } from '../recording';
 import type { State } from '../state';

@@ -4,11 +4,12 @@ import { badge, bytes, esc, exactNs, sig3, time, timeText } from '../format';
 import { STAGE_LETTER, type Recording } from '../recording';
 import { at, fit } from '../state';
 import { blocks, niceStep, rate, spanAt, tracksOf, workersOf, type Row, type Track } from '../tracks';
+import { noSpans } from './missing';
 import type { Table, View, ViewContext, ViewKind } from './view';
 
 export const timelineView: ViewKind = {
   n: 6, id: 'timeline', title: 'Timeline',
-  missing: (r) => (r.spans.length || r.live ? null : 'not in this recording: it has no spans'),
+  missing: noSpans,
   mount: (body, ctx) => new TimelineView(body, ctx),
 };
 

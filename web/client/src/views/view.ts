@@ -39,6 +39,8 @@ export interface View {
   /** the view as a picture of its own, or null where it has none */
   svg?(): string | null;
   canvas?(): HTMLCanvasElement | null;
+  /** it waits for data, so that its keys do not work yet */
+  busy?(): boolean;
   destroy(): void;
 }
 
@@ -49,4 +51,6 @@ export interface ViewKind {
   /** why this recording cannot be shown so, in one line, or null when it can */
   missing(r: Recording): string | null;
   mount?(body: HTMLElement, ctx: ViewContext): View;
+  /** fetches the view's code where it is not here yet: the same kind with its mount */
+  load?(): Promise<ViewKind>;
 }

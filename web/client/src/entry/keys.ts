@@ -1,0 +1,4 @@
+// The script of documentation pages: the table of keys, for static/page.js.
+import { commandTable } from '../commands';
+
+Object.assign(globalThis, { glassbox: { commandTable } });
