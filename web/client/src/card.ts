@@ -37,7 +37,7 @@ export function card(r: Recording, s: State): string {
   if (hands) h += `<p class="c-p"><em>Hands on</em>${inline(hands)}${next ? ` <em>to ${esc(next.label)}</em>` : ''}</p>`;
   if (step.wrong) h += `<p class="c-p"><em>Often wrong</em>${inline(step.wrong)}</p>`;
   if (step.link) h += `<p class="c-p"><a href="${esc(step.link)}">More on this step</a></p>`;
-  return `${h}</div>${acts(r, s, i)}${times(r, s, i)}${values(r, s, step, spans)}${answerWords(r, s)}</div>${sourcePane(step, s, L)}`;
+  return `${h}</div>${times(r, s, i)}${acts(r, s, i)}${values(r, s, step, spans)}${answerWords(r, s)}</div>${sourcePane(step, s, L)}`;
 }
 
 const WORDS = 9; // before and after the one being made

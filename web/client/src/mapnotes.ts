@@ -22,6 +22,8 @@ export function legend(r: Recording, s: State, x0: number, y0: number, x1: numbe
     [mark(14, 0, form), 'the request'],
     [`<path d="M0 0h28" stroke="${c}" stroke-dasharray="1.5 3.5"/><circle cx="14" cy="0" r="3.2" fill="var(--page)" stroke="${c}" stroke-width="1.25"/>`, 'to come'],
     [`<path d="M14 -6l6 6-6 6-6-6z" fill="none" stroke="${c}" stroke-width="1.25"/>`, 'hand-over'],
+    [svgBadge(14, 0, 'measured'), 'measured'],
+    [svgBadge(14, 0, 'derived'), 'derived'],
   ];
   return items.map(([d, t], i) => `<g transform="translate(${x0 + (i % 2) * col} ${y0 + Math.floor(i / 2) * 20})">${d}<text x="36" y="4" class="s">${t}</text></g>`).join('');
 }

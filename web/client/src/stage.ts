@@ -105,40 +105,55 @@ export class Stage implements ViewContext {
     return is;
   }
 
-  private put(key: string, sig: string, el: Element, html: () => string): void {
+  private put(key: string, sig: string, el: Element, html: () => string): boolean {
     const k = `${sig}|${this.recording.version}`;
-    if (this.drawn.get(key) === k) return;
+    if (this.drawn.get(key) === k) return false;
     this.drawn.set(key, k);
     const focus = this.root.activeElement?.getAttribute('data-k'), inside = focus && el.contains(this.root.activeElement);
     el.innerHTML = html();
     if (inside) el.querySelector<HTMLElement>(`[data-k="${focus}"]`)?.focus({ preventScroll: true });
+    return true;
   }
 
   private paint(): void {
     const r = this.host.recording, s = this.host.state;
     if (!r || !this.root.querySelector('.stage')) return;
-    const kind = viewFor(s.view, r), where = `${s.step}/${s.pass}/${s.layer}/${s.depth}/${s.source}/${s.sel}`, o = this.strip(s), marks = JSON.stringify(places());
-    this.put('top', `${kind.id}/${r.live}`, this.$('.top'), () => topBar(r, { ...s, view: kind.id }, this.host.getAttribute('home') ?? ''));
-    const out = this.$('.outline');
-    this.put('outline', `${s.step}/${out.clientHeight}/${marks}`, out, () => outline(r, s, Math.max(100, out.clientHeight - 2)));
-    this.put('head', `${kind.id}/${where}`, this.$('.vhead'), () => this.head(kind.title, r, s));
-    this.put('ctl', `${o.playing}/${o.speed}`, this.$('.s-ctl'), () => stripControls(o));
-    this.put('end', `${o.byTime}/${o.owner}/${o.letters}`, this.$('.s-end'), () => stripEnd(o));
+    const kind = viewFor(s.view, r), where = `${s.step}/${s.pass}/${s.layer}/${s.depth}/${s.source}/${s.sel}`, marks = JSON.stringify(places());
     this.note(r); // before the view: it takes of its height
     this.mount(kind.id, r);
-    const plot = this.$('.s-plot'), bars = this.view?.strip?.(plot.clientWidth, plot.clientHeight, o.byTime) ?? null;
-    this.put('plot', bars ?? `${s.step}/${plot.clientWidth}/${plot.clientHeight}/${o.byTime}`, this.$('.s-plot svg'), () => bars ?? stripPlot(r, s, plot.clientWidth, plot.clientHeight, o.byTime));
+    // the view measures its room: before anything is written, so that the browser need not lay out for it
+    const out = this.$('.outline'), outH = out.clientHeight, plot = this.$('.s-plot'), pw = plot.clientWidth, ph = plot.clientHeight;
     this.view?.update();
     this.mark();
-    const over = this.ctl.overlay(), own = over ? null : this.view?.card?.() ?? null;
-    this.put('card', over?.sig ?? own ?? `${where}/${s.token}/${marks}`, this.$('.card'), over?.html ?? (() => own ?? card(r, s)));
+    const o = this.strip(s); // the view says who owns the arrows
+    this.put('top', `${kind.id}/${r.live}`, this.$('.top'), () => topBar(r, { ...s, view: kind.id }, this.host.getAttribute('home') ?? ''));
+    const outlined = this.put('outline', `${s.step}/${outH}/${marks}`, out, () => outline(r, s, Math.max(100, outH - 2)));
+    this.put('head', `${kind.id}/${where}`, this.$('.vhead'), () => this.head(kind.title, r, s));
+    this.put('ctl', `${o.playing}/${o.speed}`, this.$('.s-ctl'), () => stripControls(o));
+    this.put('end', `${o.byTime}/${o.owner}/${o.letters}/${kind.id}`, this.$('.s-end'), () => stripEnd(o));
+    const bars = this.view?.strip?.(pw, ph, o.byTime) ?? null;
+    this.put('plot', bars ?? `${s.step}/${pw}/${ph}/${o.byTime}`, this.$('.s-plot svg'), () => bars ?? stripPlot(r, s, pw, ph, o.byTime));
+    const carded = this.card(r, s, `${where}/${s.token}/${marks}`);
     const twin = this.$('.twin');
     if (!twin.hidden && this.view) this.put('twin', `${kind.id}/${where}/${s.win}/${s.token}/${s.head}/${s.opts}`, twin, () => tableHtml(this.view!.table()));
     if (this.drawn.get('said') !== where) { this.drawn.set('said', where); this.announce(r, s); }
-    // reads come after all writes, so that the browser lays out once
-    const now = out.querySelector<HTMLElement>('.now');
-    if (now && out.scrollHeight > out.clientHeight) now.scrollIntoView({ block: 'nearest' });
-    this.lit();
+    // reads come after all writes, so that the browser lays out once; and only where something may have moved
+    if (outlined) { const now = out.querySelector<HTMLElement>('.now'); if (now && out.scrollHeight > out.clientHeight) now.scrollIntoView({ block: 'nearest' }); }
+    if (carded) this.lit();
+  }
+
+  /** The card: what a view or a stop says, or the step. Its source pane is left alone while its text is the same. True when that was drawn again. */
+  private card(r: Recording, s: State, sig: string): boolean {
+    const over = this.ctl.overlay(), own = over ? null : this.view?.card?.() ?? null, el = this.$('.card');
+    if (own === null) return this.put('card', over?.sig ?? sig, el, over?.html ?? (() => card(r, s)));
+    const cut = own.lastIndexOf('<div class="src">'), source = cut < 0 ? '' : own.slice(cut), old = el.querySelector(':scope > .src');
+    if (cut < 0 || !old || this.drawn.get('source') !== source || !this.drawn.get('card')) { this.drawn.set('source', source); return this.put('card', own, el, () => own); }
+    const k = `${own}|${r.version}`;
+    if (this.drawn.get('card') === k) return false;
+    this.drawn.set('card', k);
+    while (el.firstChild !== old) el.firstChild!.remove();
+    old.insertAdjacentHTML('beforebegin', own.slice(0, cut));
+    return false;
   }
 
   /** The lit line stands in the middle of the source pane. */

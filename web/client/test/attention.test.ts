@@ -103,12 +103,12 @@ const r = Recording.parse(synthetic(30, 6)), maps = new Attention({ shape: [30, 
 const scene = (over: Partial<Ask> = {}, here = { l: 11, h: 4, row: 28, col: 27, mean: '' as const }): Scene => ({ a: maps, tokens: positions(r), prompt: r.prompt.length, lay: layout(ask({ n: 41, ...over })), here, map: maps.map(here.l, here.h, ''), order: Int32Array.from({ length: 270 }, (_, k) => k), score: null, per: 3, linear: false, own: false, skipFirst: false, ramp: Array(256).fill('rgb(0,0,0)'), W: 904, H: 686 });
 
 test('the drawing says value, row sum, head, both tokens, and brackets KV groups', () => {
-  const all = still(scene()) + moving(scene()), v = maps.at(11, 4, 28, 27);
+  const all = still(scene()) + moving(scene()).join(''), v = maps.at(11, 4, 28, 27);
   assert.ok(all.includes(v.toFixed(4)) && all.includes('row sum 1.0000') && all.includes('L11 H4'));
   assert.ok(all.includes('·blue → ·sky'));
   for (const k of ['KV 0', 'KV 1', 'KV 2']) assert.ok(all.includes(k));
   assert.ok(!/NaN|undefined/.test(all));
-  assert.ok(moving(scene({}, { l: 0, h: 0, row: 3, col: 5, mean: '' })).includes('masked: a later token'));
+  assert.ok(moving(scene({}, { l: 0, h: 0, row: 3, col: 5, mean: '' })).join('').includes('masked: a later token'));
 });
 
 test('the card has scores with rank and badge, and a row that adds up to its sum', () => {

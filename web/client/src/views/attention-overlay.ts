@@ -11,15 +11,20 @@ export interface Scene { a: Attention; tokens: Token[]; prompt: number; lay: Lay
 
 const say = (q: Scene, j: number, most = 13): string => esc(cutMiddle(q.tokens[j] ? tokenText(q.tokens[j]!) : `#${j}`, most));
 
-/** What does not change while the cursor moves. */
+/** What does not change while the cursor moves: all labels, too, since text is what costs. */
 export function still(q: Scene): string {
-  return (q.lay.grid ? gridLabels(q, q.lay.grid) : '') + (q.lay.map ? mapFrame(q, q.lay.map) + legend(q, q.lay.map) : '');
+  return (q.lay.grid ? gridLabels(q, q.lay.grid) + lineNames(q, q.lay.grid) : '') + (q.lay.map ? mapFrame(q, q.lay.map) + legend(q, q.lay.map) + axes(q, q.lay.map) : '');
 }
 
-/** What moves with head, row and key. */
-export function moving(q: Scene): string {
-  return (q.lay.grid ? gridCursor(q, q.lay.grid) : '') + (q.lay.map ? mapCursor(q, q.lay.map) + profile(q, q.lay.map) + lookedAt(q, q.lay.map) : '');
+/** What moves with head, row and key, in parts: each is drawn again only when it has changed. */
+export function moving(q: Scene): string[] {
+  const g = q.lay.grid, m = q.lay.map;
+  return [g ? gridCursor(q, g) : '', m ? mapName(q, m) : '', m ? mapCursor(q, m) + cursorNames(q, m) : '', m ? readout(q, m) : '', m ? profile(q, m) : '', m ? lookedAt(q, m) : ''];
 }
+
+/** A label that stands out from those around it: the page's colour behind it hides what it lies on. */
+const over = (x: number, y: number, w: number, h: number, at: string, cls: string, text: string): string =>
+  `<rect x="${x}" y="${y}" width="${w}" height="${h}" fill="var(--page)"/><text ${at} class="${cls}">${text}</text>`;
 
 function gridLabels(q: Scene, g: GridLayout): string {
   const sorted = !!q.score, mid = g.tile / 2;
@@ -44,22 +49,21 @@ function gridCursor(q: Scene, g: GridLayout): string {
   else if (mean === 'layers' && !sorted) s += frame(x, g.y, g.tile, g.h - (g.pitch - g.tile));
   else if (mean === 'all') s += frame(g.x, g.y, g.w - (g.pitch - g.tile), g.h - (g.pitch - g.tile));
   else s += frame(x, y, g.tile, g.tile);
-  s += lineNames(q, g, Math.floor(at / g.cols));
+  const line = Math.floor(at / g.cols), ly = g.y + line * g.pitch + g.tile / 2 + 4, thin = g.pitch < 11 ? 2 * 11 : 13;
+  s += over(0, ly - thin / 2 - 4, g.x - 5, thin, `x="${g.x - 8}" y="${ly}"`, 'm end cap b', lineName(q, g, line));
   if (!sorted) s += `<rect x="${x + g.tile / 2 - 12}" y="${g.y - 17}" width="24" height="14" fill="var(--page)"/><text x="${x + g.tile / 2}" y="${g.y - 6}" class="m mid cap b">H${h}</text>`;
   const m = q.lay.map;
   if (m) s += `<path d="M${mean === 'heads' || mean === 'all' ? g.x + g.w - (g.pitch - g.tile) + 3 : x + g.tile + 3} ${Math.round(y + g.tile / 2) + 0.5}H${Math.round(g.x + g.w + 10) + 0.5}V${m.y - 15.5}H${m.x - m.label + 8}" fill="none" stroke="var(--graphic)"/>`;
   return s;
 }
 
-/** Names of the lines: layers, or the score of the first head in a line. Thinned where lines are close; the cursor's own is always there. */
-function lineNames(q: Scene, g: GridLayout, now: number): string {
+const lineName = (q: Scene, g: GridLayout, r: number): string => (q.score ? q.a.scores[q.score.id][q.order[r * g.cols]!]!.toFixed(Math.min(2, q.score.digits)) : `L${r}`);
+
+/** Names of the lines: layers, or the score of the first head in a line. Thinned where lines are close. */
+function lineNames(q: Scene, g: GridLayout): string {
   const step = Math.max(1, Math.ceil(11 / g.pitch));
   let s = '';
-  for (let r = 0; r < g.rows; r++) {
-    if (r !== now && (r % step !== 0 || Math.abs(r - now) < step)) continue;
-    const v = q.score ? q.a.scores[q.score.id][q.order[r * g.cols]!]!.toFixed(Math.min(2, q.score.digits)) : `L${r}`;
-    s += `<text x="${g.x - 8}" y="${g.y + r * g.pitch + g.tile / 2 + 4}" class="m end cap ${r === now ? 'b' : 's'}">${v}</text>`;
-  }
+  for (let r = 0; r < g.rows; r += step) s += `<text x="${g.x - 8}" y="${g.y + r * g.pitch + g.tile / 2 + 4}" class="m end cap s">${lineName(q, g, r)}</text>`;
   return s;
 }
 
@@ -89,24 +93,32 @@ function legend(q: Scene, m: MapLayout): string {
   return s;
 }
 
-/** Token texts on both axes, thinned where cells are small; the cursor's own are always there and push others away. */
+/** Where the label of a row or, on its side, of a column stands. */
+const labelAt = (m: MapLayout, k: number, down: boolean): string =>
+  down ? `x="${m.x - 7}" y="${m.y + k * m.cell + m.cell / 2 + 4}"` : `transform="translate(${m.x + k * m.cell + m.cell / 2 + 4} ${m.y + m.size + 7}) rotate(-90)"`;
+
+/** Token texts on both axes, thinned where cells are small. */
 function axes(q: Scene, m: MapLayout): string {
-  const y1 = m.y + m.size, away = Math.ceil((m.font + 2) / m.cell);
   let s = '';
-  for (const [from, now, down] of [[m.r0, q.here.row, true], [m.c0, q.here.col, false]] as const) for (let k = 0; k < m.n; k++) {
-    const on = from + k === now;
-    if (!on && (k % m.step !== 0 || Math.abs(from + k - now) < away)) continue;
-    const at = down ? `x="${m.x - 7}" y="${m.y + k * m.cell + m.cell / 2 + 4}"` : `transform="translate(${m.x + k * m.cell + m.cell / 2 + 4} ${y1 + 7}) rotate(-90)"`;
-    s += `<text ${at} class="m end ${on ? 'b' : 's'}${!on && m.font < 12 ? ' cap' : ''}">${say(q, from + k, down ? 13 : 11)}</text>`;
-  }
+  for (const [from, down] of [[m.r0, true], [m.c0, false]] as const) for (let k = 0; k < m.n; k += m.step) s += `<text ${labelAt(m, k, down)} class="m end s${m.font < 12 ? ' cap' : ''}">${say(q, from + k, down ? 13 : 11)}</text>`;
   return s;
 }
+
+/** The cursor's own two labels. */
+function cursorNames(q: Scene, m: MapLayout): string {
+  const r = q.here.row - m.r0, c = q.here.col - m.c0, h = m.font + 3 + (m.cell < m.font + 1 ? m.font / 2 : 0), y1 = m.y + m.size;
+  let s = '';
+  if (r >= 0 && r < m.n) s += over(m.x - m.label + 4, m.y + r * m.cell + m.cell / 2 - h / 2, m.label - 6, h, labelAt(m, r, true), 'm end b', say(q, q.here.row, 13));
+  if (c >= 0 && c < m.n) s += over(m.x + c * m.cell + m.cell / 2 - h / 2, y1 + 3, h, 84, labelAt(m, c, false), 'm end b', say(q, q.here.col, 11));
+  return s;
+}
+
+const mapName = (q: Scene, m: MapLayout): string => `<text x="${m.x - m.label + 14}" y="${m.y - 11}" class="b">${esc(shortName(q.a, q.here))}</text>`;
 
 function mapCursor(q: Scene, m: MapLayout): string {
   const { row, col } = q.here, r = row - m.r0, c = col - m.c0, y = m.y + r * m.cell, x = m.x + c * m.cell, inR = r >= 0 && r < m.n, inC = c >= 0 && c < m.n;
   const win = q.here.mean === '' || q.here.mean === 'heads' ? q.a.window(q.here.l) : 0;
   let s = win ? `<path d="${windowPath(m, win)}" fill="url(#at-hatch)" shape-rendering="crispEdges"><title>outside the window of ${win} tokens</title></path>` : '';
-  s += `<text x="${m.x - m.label + 14}" y="${m.y - 11}" class="b">${esc(shortName(q.a, q.here))}</text>${axes(q, m)}`;
   if (inR) {
     const to = Math.min(m.n, row + 1 - m.c0);
     s += `<rect x="${m.x - 1.5}" y="${y - 1.5}" width="${Math.max(0, to) * m.cell + 2}" height="${m.cell + 2}" fill="none" stroke="var(--text)"/>`;
@@ -116,7 +128,7 @@ function mapCursor(q: Scene, m: MapLayout): string {
     s += `<rect x="${x - 1.5}" y="${y0 - 1.5}" width="${m.cell + 2}" height="${(m.n - from) * m.cell + 2}" fill="none" stroke="var(--text)"/>`;
     if (inR) s += `<rect x="${x - 2}" y="${y - 2}" width="${m.cell + 3}" height="${m.cell + 3}" fill="none" stroke="var(--page)" stroke-width="4"/><rect x="${x - 2}" y="${y - 2}" width="${m.cell + 3}" height="${m.cell + 3}" fill="none" stroke="var(--text)" stroke-width="2"/>`;
   }
-  return s + readout(q, m);
+  return s;
 }
 
 /** Value and row sum of the cursor, in the masked half below the legend. */
@@ -133,12 +145,14 @@ function lookedAt(q: Scene, m: MapLayout): string {
   if (m.side || w < 90) return '';
   let top = 0, s = `<text x="${x}" y="${m.y - 10}" class="cap s">looked at: <tspan class="m b" fill="var(--text)">${say(q, col, 11)}</tspan></text><path d="M${x - 0.5} ${m.y}v${m.size}" class="hair2"/>`;
   for (let i = col; i < q.a.n; i++) top = Math.max(top, q.map[i * q.a.n + col]!);
+  const bars = ['', ''];
   for (let r = 0; r < m.n; r++) {
     const i = m.r0 + r;
     if (i < col) continue;
-    const part = q.map[i * q.a.n + col]! / (top || 1);
-    s += `<rect x="${x}" y="${m.y + r * m.cell}" width="${Math.max(0.5, (q.linear ? part : Math.sqrt(part)) * w)}" height="${Math.max(1, m.cell - 1.5)}" fill="${i === row ? 'var(--text)' : 'var(--fam-A)'}"/>`;
+    const part = q.map[i * q.a.n + col]! / (top || 1), bw = Math.max(0.5, (q.linear ? part : Math.sqrt(part)) * w);
+    bars[i === row ? 1 : 0] += `M${x} ${m.y + r * m.cell}h${bw.toFixed(1)}v${Math.max(1, m.cell - 1.5)}h${-bw.toFixed(1)}z`;
   }
+  s += `<path d="${bars[0]}" fill="var(--fam-A)"/><path d="${bars[1]}" fill="var(--text)"/>`;
   return `${s}<text x="${x}" y="${m.y + m.size + 15}" class="cap s">width ${q.linear ? 'linear' : '√'}, largest <tspan class="m">${top.toFixed(4)}</tspan></text>`;
 }
 
@@ -148,11 +162,12 @@ function profile(q: Scene, m: MapLayout): string {
   let top = 0;
   for (let j = q.skipFirst ? 1 : 0; j <= row; j++) top = Math.max(top, q.map[row * q.a.n + j]!);
   let s = `<text x="${m.x}" y="${y - 6}" class="cap s">row ${row}, <tspan class="m">${say(q, row)}</tspan></text><text x="${m.x + m.size}" y="${y - 6}" class="cap s end">height ${q.linear ? 'linear' : '√'}, largest <tspan class="m">${top.toFixed(4)}</tspan></text>`;
+  const bars = ['', ''], bw = Math.max(1, m.cell - 1.5);
   for (let c = 0; c < m.n; c++) {
     const j = m.c0 + c;
     if (j > row || (q.skipFirst && j === 0)) continue;
     const part = q.map[row * q.a.n + j]! / (top || 1), hh = Math.max(0.5, (q.linear ? part : Math.sqrt(part)) * (h - 4));
-    s += `<rect x="${m.x + c * m.cell}" y="${y + h - hh}" width="${Math.max(1, m.cell - 1.5)}" height="${hh}" fill="${j === col ? 'var(--text)' : 'var(--fam-A)'}"/>`;
+    bars[j === col ? 1 : 0] += `M${m.x + c * m.cell} ${y + h}v${-hh.toFixed(1)}h${bw}v${hh.toFixed(1)}z`;
   }
-  return `${s}<path d="M${m.x} ${y + h + 0.5}h${m.size}" class="hair2"/>`;
+  return `${s}<path d="${bars[0]}" fill="var(--fam-A)"/><path d="${bars[1]}" fill="var(--text)"/><path d="M${m.x} ${y + h + 0.5}h${m.size}" class="hair2"/>`;
 }

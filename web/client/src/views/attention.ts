@@ -52,7 +52,9 @@ class AttentionView implements View {
   private mapCv = document.createElement('canvas');
   private ov = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   private still = document.createElementNS('http://www.w3.org/2000/svg', 'g');
-  private moving = document.createElementNS('http://www.w3.org/2000/svg', 'g');
+  private moving: SVGGElement[] = [];
+  private parts: string[] = [];
+  private boxed = { view: '', grid: '', map: '' };
   private gridHit = document.createElement('div');
   private mapHit = document.createElement('div');
   private live = document.createElement('div');
@@ -76,7 +78,7 @@ class AttentionView implements View {
     this.room.className = 'vw-room';
     this.ov.setAttribute('class', 'ov');
     this.ov.setAttribute('aria-hidden', 'true');
-    this.ov.append(this.still, this.moving);
+    this.ov.append(this.still);
     this.live.className = 'vh';
     this.live.setAttribute('aria-live', 'polite');
     for (const [el, label] of [[this.gridHit, 'All heads, layers down, heads across. Arrows choose a head, Enter goes to its map.'], [this.mapHit, 'Map of one head, rows look at columns. Arrows move the cell.']] as const) {
@@ -165,30 +167,43 @@ class AttentionView implements View {
     this.fit(this.gridCv, g ? Math.ceil(g.x + g.w + 4) : 1, H, dpr);
     const gridSig = `${size}/${this.score?.id}/${JSON.stringify(g)}`;
     if (g && gridSig !== this.drawn.grid) { this.drawn.grid = gridSig; this.tiles!.paint(this.gridCv, g, order, per, p, dpr); }
-    this.fit(this.mapCv, W, H, dpr);
+    const edge = m ? { ...m, x: 2, y: 2 } : null; // its canvas is the map and a hairline around it
+    if (m) this.fit(this.mapCv, m.size + 4, m.size + 4, dpr, m.x - 2, m.y - 2);
     const mapSig = `${size}/${x.l}/${x.h}/${x.mean}/${JSON.stringify(m)}`;
-    if (m && mapSig !== this.drawn.map) { this.drawn.map = mapSig; paintMap(this.mapCv, map, a.n, m, p, dpr); }
+    if (m && mapSig !== this.drawn.map) { this.drawn.map = mapSig; paintMap(this.mapCv, map, a.n, edge!, p, dpr); }
     this.mapCv.toggleAttribute('hidden', !m);
     this.gridCv.toggleAttribute('hidden', !g);
     const scene: Scene = { a, tokens, prompt: r.prompt.length, lay: this.lay, here: x, map, order, score: this.score, per, linear: p.linear, own: p.own, skipFirst: p.skipFirst, ramp: this.colors, W, H };
-    this.ov.setAttribute('viewBox', `0 0 ${W} ${H}`);
+    const box = `0 0 ${W} ${H}`;
+    if (box !== this.boxed.view) this.ov.setAttribute('viewBox', (this.boxed.view = box));
     const stillSig = `${gridSig}/${JSON.stringify(m)}/${p.own ? mapSig : ''}`;
     if (stillSig !== this.drawn.still) { this.drawn.still = stillSig; this.still.innerHTML = still(scene); }
-    this.moving.innerHTML = moving(scene);
+    moving(scene).forEach((html, k) => {
+      if (html === this.parts[k]) return;
+      this.parts[k] = html;
+      if (!this.moving[k]) this.ov.append((this.moving[k] = document.createElementNS('http://www.w3.org/2000/svg', 'g')));
+      this.moving[k]!.innerHTML = html;
+    });
     this.place(this.gridHit, g && [g.x - 3, g.y - 3, g.w + 3, g.h + 3]);
     this.place(this.mapHit, m && [m.x, m.y, m.size, m.size]);
     this.announce(a, x, map);
     if (!this.painted) { this.painted = true; performance.mark('glassbox-attention-paint'); }
   }
 
-  private fit(c: HTMLCanvasElement, W: number, H: number, dpr: number): void {
-    const w = Math.round(W * dpr), h = Math.round(H * dpr);
-    if (c.width !== w || c.height !== h) { c.width = w; c.height = h; this.drawn.grid = c === this.gridCv ? '' : this.drawn.grid; this.drawn.map = c === this.mapCv ? '' : this.drawn.map; }
-    c.style.setProperty('width', `${W * this.ctx.scale}px`);
-    c.style.setProperty('height', `${H * this.ctx.scale}px`);
+  /** Nothing is written that is so already: each write would have the browser look at the whole again. */
+  private fit(c: HTMLCanvasElement, W: number, H: number, dpr: number, x = 0, y = 0): void {
+    const w = Math.round(W * dpr), h = Math.round(H * dpr), k = this.ctx.scale, which = c === this.gridCv ? 'grid' : 'map', at = `${W}/${H}/${x}/${y}/${k}`;
+    if (c.width !== w || c.height !== h) { c.width = w; c.height = h; this.drawn[which] = ''; }
+    if (this.boxed[which] === at) return;
+    this.boxed[which] = at;
+    for (const [name, v] of [['width', W], ['height', H], ['left', x], ['top', y]] as const) c.style.setProperty(name, `${v * k}px`);
   }
 
+  private placed = new Map<HTMLElement, string>();
   private place(el: HTMLElement, at: [number, number, number, number] | null): void {
+    const sig = `${at}/${this.ctx.scale}`;
+    if (this.placed.get(el) === sig) return;
+    this.placed.set(el, sig);
     el.hidden = !at;
     if (at) (['left', 'top', 'width', 'height'] as const).forEach((k, n) => el.style.setProperty(k, `${at[n]! * this.ctx.scale}px`));
   }
@@ -329,8 +344,8 @@ class AttentionView implements View {
   svg(): string | null {
     if (!this.a) return null;
     const [, , W, H] = (this.ov.getAttribute('viewBox') ?? '0 0 1 1').split(' '), dpr = (devicePixelRatio || 1) * this.ctx.scale;
-    const image = (c: HTMLCanvasElement, on: unknown): string => (on ? `<image href="${c.toDataURL('image/png')}" width="${c.width / dpr}" height="${c.height / dpr}"/>` : '');
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${W}" height="${H}" viewBox="0 0 ${W} ${H}">${image(this.gridCv, this.lay.grid)}${image(this.mapCv, this.lay.map)}${this.ov.innerHTML}</svg>`;
+    const image = (c: HTMLCanvasElement, on: unknown, x = 0, y = 0): string => (on ? `<image x="${x}" y="${y}" href="${c.toDataURL('image/png')}" width="${c.width / dpr}" height="${c.height / dpr}"/>` : '');
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${W}" height="${H}" viewBox="0 0 ${W} ${H}">${image(this.gridCv, this.lay.grid)}${image(this.mapCv, this.lay.map, (this.lay.map?.x ?? 2) - 2, (this.lay.map?.y ?? 2) - 2)}${this.ov.innerHTML}</svg>`;
   }
 
   destroy(): void {

@@ -62,7 +62,7 @@ export function lastTwo(ln: Lens, pos: number, b: Box): string {
   if (!c || b.h < 70) return c ? '' : `${s}<text x="${b.x}" y="${b.y + 18}" class="s cap">not in this recording</text>`;
   const win = k >= 0 && k < ln.r.output.length ? ln.said(k).said : ln.final(pos), logits = c.unit === 'logit', n = c.stages.length, top = b.y + 34, lines = logits ? c.words[0]!.length : Math.min(c.words[0]!.length, Math.max(1, Math.floor((b.h - 40) / 25)));
   const pitch = logits ? Math.max(11, Math.min(19, Math.floor((b.h - 38) / lines))) : Math.min(31, Math.floor((b.h - 38) / lines)), side = logits ? 50 : 0, step = (b.w - side) / n, shown = Math.min(lines, Math.floor((b.h - 36) / pitch));
-  s += `<text x="${b.x + b.w - 10}" y="${b.y}" class="end s cap">${b.w < 256 ? c.unit : logits ? `${lines} leading words, logit` : 'leading words, probability'}</text>${svgBadge(b.x + b.w - 3, b.y - 4, 'measured')}`;
+  s += `<text x="${b.x + b.w - 10}" y="${b.y}" class="end s cap">${b.w < 256 ? c.unit : logits ? `${lines} leading words, logit` : `${lines} leading words, probability`}${logits || k < 1 ? '' : '<title>Logits of ten words are recorded for the first word of the answer; here it is the probabilities of the leading ones.</title>'}</text>${svgBadge(b.x + b.w - 3, b.y - 4, 'measured')}`;
   const x = (i: number): number => b.x + i * step, y = (r: number): number => top + r * pitch + (logits ? pitch / 2 : 8);
   c.stages.forEach((name, i) => { const [t, f] = head(name); s += `<text x="${x(i)}" y="${top - 12}" class="cap m s">${esc(t)}</text>${f ? letter(x(i) + t.length * 6.7 + 3, top - 12, f) : ''}`; });
   let front = '';

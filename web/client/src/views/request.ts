@@ -101,7 +101,7 @@ class RequestView implements View {
     const ops = l.lanes[m.input.lanes.indexOf(m.input.opsLane)];
     if (!ops || !m.frame) return g;
     const y = ops.y0 + 8, left = m.frame.x0 - 34;
-    if (left > 200) g += legend(r, s, 16, y, left) + answer(r, s, { x: 16, y: y + 58, w: left - 16, h: H - y - 58 - 26 }, measure);
+    if (left > 200) g += legend(r, s, 16, y, left) + answer(r, s, { x: 16, y: y + 78, w: left - 16, h: H - y - 78 - 26 }, measure);
     const right = Math.max(...m.input.roles.map((q, i) => (q.res ? l.pos[i]!.x + measure(r.steps[i]!.label, 12) + 26 : 0)), m.frame.x1 + 40);
     g += workerBars(r, s, { x: right, y: y + 34, w: W - right - 20, h: H - y - 40 });
     return g;

@@ -77,8 +77,8 @@ function tiles(p: Strip, l: StripLayout, sx: Scale): string {
     const ww = Math.max(0.4, w - (w > 1.5 ? 0.6 : 0.25));
     g += `<rect x="${f2(a)}" y="${l.tapeY}" width="${f2(ww)}" height="${l.tapeH}" fill="${done ? k : `var(--fam-${x.family}-t)`}" data-item="${x.n}"/>`;
     if (x.n === p.cur && !p.past) g += `<rect x="${f2(a)}" y="${l.tapeY}" width="${f2(Math.max(0.4, ww * p.part))}" height="${l.tapeH}" fill="${k}"/>`;
-    if (w > 120) {
-      const text = `${x.family}  ${p.label(x)}${x.rows > 1 ? `, ${count(x.rows)} × ${count(x.cols)}` : ''}${x.type ? `, ${x.type}` : ''}`;
+    if (w > 40) {
+      const name = `${x.family}  ${p.label(x)}`, dims = x.rows > 1 ? `, ${count(x.rows)} × ${count(x.cols)}` : '', text = fitting(w - 10, `${name}${dims}${x.type ? `, ${x.type}` : ''}`, name + dims, name, p.label(x), x.family);
       head += `<rect x="${f2(a + 0.5)}" y="${l.tapeY + 0.5}" width="${f2(w - 1)}" height="${l.tapeH - 1}" fill="none" stroke="${k}"/><text x="${f2((a + b) / 2)}" y="${l.tapeY + l.tapeH / 2 + 4}" class="mid" fill="${done || (x.n === p.cur && p.part > 0.6) ? 'var(--page)' : 'var(--text)'}">${esc(text)}</text>`;
     }
   }
@@ -105,8 +105,9 @@ function cache(p: Strip, l: StripLayout, sx: Scale): string {
     marks.push(`<text x="${f2(a + 1)}" y="${y + h + 16}" class="m cap halo${here ? ' b' : ' s'}">L${q.layer}</text>`);
   }
   const last = p.t.groups.at(-1), lx = last && last.layer < 0 ? sx(p.t.items[last.from]!)[0] : l.x1;
-  const text = list.length ? `KV cache, ${list.length} reads of ${bytes(p.t.cache)} together` : 'reads of the KV cache are not in this recording';
-  return `<g class="st">${g}</g>${marks.join('')}<text x="${Math.max(lx + 34, own + 34)}" y="${y + h + 16}" class="cap s halo">K  ${text}</text>`;
+  const from = Math.max(lx + 34, own + 34), whole = list.length ? `K  KV cache, ${list.length} reads of ${bytes(p.t.cache)} together` : 'K  reads of the KV cache are not in this recording';
+  const text = fitting(l.x1 + 12 - from, whole, list.length ? `K  KV cache, ${bytes(p.t.cache)}` : 'K  not recorded', 'K');
+  return `<g class="st">${g}</g>${marks.join('')}<g><title>${esc(whole)}</title><text x="${from}" y="${y + h + 16}" class="cap s halo">${esc(text)}</text></g>`;
 }
 
 function head(p: Strip, l: StripLayout, sx: Scale): string {
@@ -135,6 +136,12 @@ export function boxOf(p: Strip, l: StripLayout, n: number): [number, number] {
   return [a, Math.max(a + 1, a + (x.kind === 'weight' ? x.bytes * w : 0))];
 }
 
+/** fitting is the longest of some texts that a width holds, at 7 px a character; '' when none does. */
+export const fitting = (w: number, ...texts: string[]): string => texts.find((t) => t.length * 7 <= w) ?? '';
+
+/** A label for little room: whole, then its last word, then the first letters of its words. */
+const short = (label: string, w: number): string => fitting(w, label, label.split(' ').at(-1)!, label.split(' ').map((t) => t[0]).join(''));
+
 function large(p: Strip, l: StripLayout, x: Item, a: number, w: number): string {
   const { layerY: y, layerH: h } = l, k = `var(--fam-${x.family})`, now = x.n === p.cur && !p.past, done = isDone(p, x.n), title = `<title>${esc(`${p.label(x)}${x.name ? `, ${x.name}` : ''}: ${count(Math.round(x.bytes))} bytes${x.ns >= 0 ? `, ${exactNs(x.ns)}` : ''}`)}</title>`;
   if (w < 3) return `<g class="st" data-item="${x.n}">${title}<rect x="${f2(a)}" y="${y}" width="${f2(Math.max(1.2, w))}" height="${h + 1}" fill="${done || now ? k : 'var(--rule-2)'}"/>${now ? `<path d="M${f2(a)} ${y - 4}v${h + 9}" stroke="var(--text)" stroke-width="1.5"/>` : ''}</g>`;
@@ -143,8 +150,8 @@ function large(p: Strip, l: StripLayout, x: Item, a: number, w: number): string 
   if (filled) g += `<rect x="${f2(a + 0.5)}" y="${y + 0.5}" width="${f2(ww * filled)}" height="${h}" fill="${k}"/>`;
   if (now) g += `<rect x="${f2(a + 1)}" y="${y + 1}" width="${f2(ww - 1)}" height="${h - 1}" fill="none" stroke="var(--page)" stroke-width="3"/><rect x="${f2(a)}" y="${y}" width="${f2(ww + 1)}" height="${h + 1}" fill="none" stroke="var(--text)" stroke-width="2"/>`;
   if (now && p.part < 1) g += `<path d="M${f2(a + ww * filled)} ${y - 4}v${h + 9}" stroke="var(--text)" stroke-width="1.5"/>`;
-  const two = h > 36 && w > 60, size = w > 64 ? bytes(x.bytes) : '', shape = w > 130 && x.rows > 1 ? `${count(x.rows)} × ${count(x.cols)}  ` : '';
-  if (w > 14) g += `<text x="${f2(a + 7)}" y="${two ? y + h / 2 - 3 : y + h / 2 + 4}" class="b" fill="${ink}">${esc(w > 40 ? p.label(x) : p.label(x).slice(0, Math.max(1, Math.floor((w - 8) / 7))))}</text>`;
+  const two = h > 36 && w > 60, dims = x.rows > 1 ? `${count(x.rows)} × ${count(x.cols)}  ` : '', size = fitting(w - 12, bytes(x.bytes)), shape = size && fitting(w - 12, dims + size) ? dims : '';
+  if (w > 14) g += `<text x="${f2(a + Math.min(7, w / 4))}" y="${two ? y + h / 2 - 3 : y + h / 2 + 4}" class="b" fill="${ink}">${esc(short(p.label(x), w - 9))}</text>`;
   if (two) g += `<text x="${f2(a + 7)}" y="${y + h / 2 + 13}" class="m cap" fill="${ink}">${shape}${size}</text>`;
   else if (w > 150) g += `<text x="${f2(a + w - 9)}" y="${y + h / 2 + 4}" class="m cap end" fill="${ink}">${shape}${size}</text>`;
   return `<g class="st" data-item="${x.n}">${title}${g}</g>`;

@@ -1,1 +1,0 @@
-import{f as a,g as b,h as c,i as d,j as e}from"./chunk-MXF3GCGS.js";import"./chunk-QTGYAQT7.js";import"./chunk-T5K7CPDU.js";import"./chunk-H35W657N.js";import"./chunk-CJMBMWKF.js";import"./chunk-HH5V2LDK.js";import"./chunk-LDUYL4QP.js";export{d as otherKind,e as passTable,a as passView,c as rowUnder,b as scopeOf};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-KHQZFTKV.js";import"./chunk-UVFBKZY5.js";import"./chunk-CZNIVRHD.js";import"./chunk-TS45RY55.js";import"./chunk-QTGYAQT7.js";import"./chunk-ECXMKOLI.js";import"./chunk-H35W657N.js";import"./chunk-CJMBMWKF.js";import"./chunk-HH5V2LDK.js";import"./chunk-LDUYL4QP.js";export{a as Tracer};
