@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,9 +73,11 @@ func TestStoreListsRunningAndFinished(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Start(trace.Now(), trace.CaptureSpec{})
 	require.ErrorIs(t, err, ErrBusy)
+	require.False(t, s.Ended(r.ID), "it runs")
 	r.End()
 	rec, err := s.Wait(context.Background(), r.ID)
 	require.NoError(t, err)
+	require.False(t, s.Ended(r.ID), "it is whole")
 	require.Equal(t, "x", rec.Walk[0].ID)
 	require.NotNil(t, rec.Arrays["attention"])
 	require.NoError(t, s.Delete(r.ID))
@@ -84,6 +87,13 @@ func TestStoreListsRunningAndFinished(t *testing.T) {
 	s.Close()
 	_, err = s.Start(trace.Now(), trace.CaptureSpec{})
 	require.Error(t, err)
+}
+
+// What was switched off is in the list, whether the recording is in memory or was read from JSON.
+func TestSummaryNamesWhatWasOff(t *testing.T) {
+	for want, params := range map[string]Attrs{"": {}, "L1.H3 L0.ffn=mean": {"ablate": []string{"L1.H3", "L0.ffn=mean"}}, "L2": {"ablate": []any{"L2", 7}}} {
+		require.Equal(t, want, strings.Join(Summarize(&Recording{Request: Request{Params: params}}).Ablate, " "))
+	}
 }
 
 func TestStoreDropsTheOldest(t *testing.T) {
