@@ -24,7 +24,8 @@ type benchLocalCmd struct {
 	Traced       bool `name:"trace" help:"Record the requests."`
 	JSON         bool `name:"json" help:"Print JSON (the only form)."`
 
-	store *file.Store // recordings are made as a server makes them, and dropped
+	prompts int         // so far
+	store   *file.Store // recordings are made as a server makes them, and dropped
 }
 
 // benchLocal is what it prints. Entry i of each list is repetition i.
@@ -99,8 +100,9 @@ func (c *benchLocalCmd) Run(ctx context.Context) error {
 // one runs a request and returns prompt tokens a second until the first token, and tokens a second after it.
 func (c *benchLocalCmd) one(ctx context.Context, e *engine.Engine, prompt, output int, traced bool) (prefill, decode float64, err error) {
 	r := engine.Request{ID: "bench", MaxTokens: output, Logprobs: -1, IgnoreEOS: true}
+	c.prompts++ // each prompt begins with a token of its own, so that no page of an earlier one serves it
 	for i := range prompt {
-		r.Tokens = append(r.Tokens, 20+(i*7919)%(e.Config().Vocab-20))
+		r.Tokens = append(r.Tokens, 20+(i*7919+c.prompts)%(e.Config().Vocab-20))
 	}
 	if traced {
 		if r.Trace, err = c.store.Start(trace.Now(), trace.CaptureSpec{}); err != nil {

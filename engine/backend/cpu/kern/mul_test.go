@@ -146,3 +146,24 @@ func TestNothingIsAllocated(t *testing.T) {
 		}
 	})
 }
+
+// TestLargeInputs: inputs beyond the second cache are gone over some columns at a time, and whole tiles are followed by an odd
+// rest. The two best variants must agree there too.
+func TestLargeInputs(t *testing.T) {
+	ks := all(t)
+	const rows, cols, n = 70, 5120, 43
+	for _, ty := range []tensor.Type{tensor.Q4_0, tensor.Q4_1, tensor.Q8_0, tensor.Q5_1, tensor.Q4_K, tensor.Q5_K, tensor.Q6_K} {
+		rnd := newRand(uint64(ty) + 77)
+		src, x := randomRows(ty, rows, cols, rnd), randomX(n, cols, cols, rnd)
+		var first []float32
+		for i, k := range ks[:min(2, len(ks))] {
+			m := pack(t, k, ty, rows, cols, src)
+			y := multiply(m, x, cols, n, 100, 2)
+			if i == 0 {
+				first = y
+				continue
+			}
+			sameBits(t, first, y, fmt.Sprintf("%v: %s and %s", ty, ks[0].name, k.name))
+		}
+	}
+}
