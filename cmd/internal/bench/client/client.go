@@ -54,6 +54,10 @@ func New(address, key string, now func() int64, silence time.Duration) (*Client,
 	return c, nil
 }
 
+// idleFor is how long a connection is kept without a request on it. Servers close theirs: llama.cpp's and uvicorn, which vLLM and
+// SGLang run on, after 5 s. A request sent on a connection that the server closes at that moment would have to be sent again.
+const idleFor = 4 * time.Second
+
 // transport gives each request that runs at a time a connection of its own. HTTP/2 is off: its streams share one
 // connection, where a lost packet holds up all of them. Compression is off: it waits for more to compress.
 func transport() *http.Transport {
@@ -64,7 +68,7 @@ func transport() *http.Transport {
 		DisableCompression:  true,
 		MaxIdleConns:        0,
 		MaxIdleConnsPerHost: 1 << 16,
-		IdleConnTimeout:     90 * time.Second,
+		IdleConnTimeout:     idleFor,
 		ReadBufferSize:      16 << 10,
 	}
 }

