@@ -14,6 +14,8 @@ export const timelineView: ViewKind = {
 };
 
 const LEFT = 132, TOP = 26, PASS = 18, GAP = 16, RIGHT = 16, FOOT = 46;
+/** A row of the requests that share the loop, px, and how many rows there is room for. */
+const SHARER = 11, SHARERS = 12;
 interface Placed { row: Row; y: number }
 
 class TimelineView implements View {
@@ -32,6 +34,7 @@ class TimelineView implements View {
   private range: [number, number] | null = null;
   private scroll = 0;
   private rowH = 20;
+  private sharers: number[] = [];
 
   constructor(private body: HTMLElement, private ctx: ViewContext) {
     this.cv.setAttribute('role', 'img');
@@ -101,13 +104,17 @@ class TimelineView implements View {
 
   update(): void { this.paint(); }
 
+  /** Where the lanes begin: below the passes, and below the requests where there is more than one. */
+  private get head(): number { return TOP + PASS + (this.sharers.length > 1 ? Math.min(this.sharers.length, SHARERS) * SHARER + 8 : 0); }
+
   private place(): void {
     const r = this.ctx.recording, H = this.body.clientHeight, key = `${r.version}/${r.spans.length}/${H}`;
     if (key === this.builtFor) return;
     this.builtFor = key;
     this.tracks = [...tracksOf(r), ...workersOf(r)];
+    this.sharers = requestsOf(r);
     const rows = this.tracks.reduce((a, t) => a + t.rows.length, 0);
-    this.rowH = Math.round(Math.max(20, Math.min(64, (H - TOP - PASS - FOOT - GAP * (this.tracks.length + 1)) / Math.max(1, rows))));
+    this.rowH = Math.round(Math.max(20, Math.min(64, (H - this.head - FOOT - GAP * (this.tracks.length + 1)) / Math.max(1, rows))));
 
     this.placed = [];
     this.names = [];
@@ -118,7 +125,7 @@ class TimelineView implements View {
       return ids.get(k)!;
     });
     this.groupNames = [...ids.keys()];
-    let y = TOP + PASS + GAP;
+    let y = this.head + GAP;
     for (const t of this.tracks) {
       const l = r.lanes.find((x) => x.id === t.lane);
       this.names.push(t.worker === undefined ? { y, text: l?.name ?? t.lane, note: `${t.rows.reduce((a, q) => a + q.n, 0).toLocaleString('en')} spans` } : { y, text: `worker ${t.worker}`, note: 'busy, derived' });
@@ -149,9 +156,10 @@ class TimelineView implements View {
     const g = this.size(this.cv), W = this.body.clientWidth, H = this.body.clientHeight;
     this.axis(g, W, H);
     this.passRow(g, W);
+    if (this.sharers.length > 1) this.sharerRows(g, W);
     g.save();
     g.beginPath();
-    g.rect(0, TOP + PASS, W, H - TOP - PASS - FOOT);
+    g.rect(0, this.head, W, H - this.head - FOOT);
     g.clip();
     g.translate(0, -this.scroll);
     for (const p of this.placed) if (p.y + this.rowH > this.scroll && p.y < this.scroll + H) this.row(g, p, W);
@@ -193,6 +201,28 @@ class TimelineView implements View {
       g.fillStyle = now ? this.colors['page']! : this.colors['text-2']!;
       const fitText = x1 - x0 > g.measureText(long).width + 8 ? long : x1 - x0 > 22 ? text : '';
       if (fitText) g.fillText(fitText, x0 + 4, TOP + 11);
+    }
+  }
+
+  /** A row for each request of the loop: what of it was in each turn. A prompt's chunk is tall, a token of an answer low; this request is dark. */
+  private sharerRows(g: CanvasRenderingContext2D, W: number): void {
+    const { recording: r } = this.ctx, [a, b] = this.win, w = W - LEFT - RIGHT, me = r.file.request.number, rows = this.sharers.slice(0, SHARERS);
+    g.font = `10px ${this.colors['sans']}`;
+    rows.forEach((n, i) => {
+      g.fillStyle = this.colors[n === me ? 'text' : 'text-2']!;
+      g.fillText(n === me ? 'this request' : `request ${n}`, 16, TOP + PASS + i * SHARER + 9, LEFT - 24);
+    });
+    if (this.sharers.length > rows.length) g.fillText(`and ${this.sharers.length - rows.length} more`, 70, TOP + 12, LEFT - 74);
+    for (const t of r.file.turns ?? []) {
+      const x0 = LEFT + Math.max(0, ((t.start_ns - a) / (b - a)) * w), x1 = LEFT + Math.min(w, ((t.start_ns + t.dur_ns - a) / (b - a)) * w);
+      if (x1 <= x0) continue;
+      for (const p of t.parts) {
+        const i = rows.indexOf(p.request);
+        if (i < 0) continue;
+        const h = p.kind === 'prefill' ? SHARER - 2 : 4;
+        g.fillStyle = this.colors[p.request === me ? 'text' : p.kind === 'prefill' ? 'st-R' : p.kind === 'decode' ? 'st-C' : 'st-S']!;
+        g.fillRect(x0, TOP + PASS + i * SHARER + (SHARER - 1 - h), Math.max(0.5, x1 - x0 - 0.5), h);
+      }
     }
   }
 
