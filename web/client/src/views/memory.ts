@@ -5,6 +5,8 @@ import { badge, bytes, esc, exactNs, time, timeText, tokenText } from '../format
 import type { Recording } from '../recording';
 import type { Memory } from '../schema';
 import { at, fit } from '../state';
+import sheet from '../../../../static/css/memory.css';
+import { adoptCss } from './attention-state';
 import { heldInOrder, KINDS, KIND_NAME, kindOf, memoryOf, momentAt, says, seriesOf, timeAt, writtenAt, type Kind, type Moment, type Series } from './memory-data';
 import { noMemory } from './missing';
 import type { Table, View, ViewContext, ViewKind } from './view';
@@ -25,6 +27,7 @@ class MemoryView implements View {
   private seriesOf = '';
 
   constructor(private body: HTMLElement, private ctx: ViewContext) {
+    adoptCss(body, sheet);
     this.el.className = 'mem';
     body.append(this.el);
     this.el.addEventListener('click', (e) => {
@@ -55,7 +58,7 @@ class MemoryView implements View {
       ['the cache', `${m.pages} pages, ${bytes(m.pages * m.page_bytes)}${badge('declared', 'by the engine')}`],
       ['prefix cache', m.prefix_cache ? 'on: full pages are found by the tokens before them' : 'off'],
     ];
-    return `<div class="c-main"><div class="c-pad"><div class="c-where">KV cache at ${timeText(t, 'measured')}</div><h2>Whose pages</h2><p class="lede">Keys and values of each token lie in pages of ${m.page_tokens} positions. A request gets a page when it has filled the last.</p><dl class="c-io">${rows.map(([k, v]) => `<dt>${k}</dt><dd>${v}</dd>`).join('')}</dl><h3>What happened last</h3>${last.length ? `<ol class="mem-log">${last.map((c) => `<li><span class="m">${time(c.t_ns)}</span> ${esc(says(c, me))}</li>`).join('')}</ol>` : '<p class="c-p">Nothing yet.</p>'}</div></div>`;
+    return `<div class="c-main"><div class="c-pad"><div class="c-where">KV cache at ${timeText(t, 'measured')}</div><h2>Whose pages</h2><p class="lede">Keys and values of each token lie in pages of ${m.page_tokens} positions. A request gets a page when it has filled the last.</p><dl class="c-io mem-io">${rows.map(([k, v]) => `<dt>${k}</dt><dd>${v}</dd>`).join('')}</dl><h3 class="mem-h">What happened last</h3>${last.length ? `<ol class="mem-log">${last.map((c) => `<li><span class="m">${time(c.t_ns)}</span> ${esc(says(c, me))}</li>`).join('')}</ol>` : '<p class="c-p">Nothing yet.</p>'}</div></div>`;
   }
 
   table(): Table {

@@ -2,6 +2,7 @@
 // can. Kept apart from the views, so that the tabs know before their code is
 // here.
 import type { Recording } from '../recording';
+import { memoryOf } from './memory-data';
 
 /** hasArray tells whether the recording lists an array, wherever its values are. */
 export const hasArray = (r: Recording, name: string): boolean => !!r.file.arrays && name in r.file.arrays;
@@ -20,5 +21,6 @@ const ours = (r: Recording): string | null => (r.file.engine.name === 'glassbox'
 export const noOps: Missing = (r) => (r.passes.length && opSteps(r).length ? null : 'not in this recording: it has no passes with ops');
 export const noAttention: Missing = (r) => (hasArray(r, 'attention') ? null : ours(r));
 export const noLens: Missing = (r) => (hasLens(r) ? null : ours(r));
+export const noMemory: Missing = (r) => (memoryOf(r) ? null : 'not in this recording: it does not say what happened to the cache');
 export const noSpans: Missing = (r) => (r.spans.length || r.live ? null : 'not in this recording: it has no spans');
 export const stillRunning: Missing = (r) => (r.live ? 'the request is still running' : null);

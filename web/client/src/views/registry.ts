@@ -1,7 +1,7 @@
 // The views, 1 to 9. The first is here from the start; the code of the others
 // comes when they are first shown. A view that is not built into this client
 // has neither and says why it is not offered.
-import { noAttention, noLens, noOps, noSpans, stillRunning } from './missing';
+import { noAttention, noLens, noMemory, noOps, noSpans, stillRunning } from './missing';
 import { requestView } from './request';
 import type { ViewKind } from './view';
 import type { Recording } from '../recording';
@@ -16,7 +16,7 @@ export const VIEWS: readonly ViewKind[] = [
   lazy(4, 'attention', 'Attention', noAttention, () => import('./attention').then((m) => m.attentionView)),
   lazy(5, 'lens', 'Lens', noLens, () => import('./lens').then((m) => m.lensView)),
   lazy(6, 'timeline', 'Timeline', noSpans, () => import('./timeline').then((m) => m.timelineView)),
-  lazy(7, 'memory', 'Memory', () => 'this page cannot draw it yet'),
+  lazy(7, 'memory', 'Memory', noMemory, () => import('./memory').then((m) => m.memoryView)),
   lazy(8, 'modules', 'Modules', (r) => (r.file.modules?.length ? 'this page cannot draw it yet' : 'not in this recording: it has no module graph')),
   lazy(9, 'compare', 'Compare', stillRunning, () => import('./compare').then((m) => m.compareView)),
 ];

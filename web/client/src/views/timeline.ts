@@ -4,6 +4,7 @@ import { badge, bytes, esc, exactNs, sig3, time, timeText } from '../format';
 import { STAGE_LETTER, type Recording } from '../recording';
 import { at, fit } from '../state';
 import { blocks, niceStep, rate, spanAt, tracksOf, workersOf, type Row, type Track } from '../tracks';
+import { requestsOf } from './memory-data';
 import { noSpans } from './missing';
 import type { Table, View, ViewContext, ViewKind } from './view';
 

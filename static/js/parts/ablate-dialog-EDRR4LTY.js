@@ -1,4 +1,4 @@
-import{a as m,b as w,c as k,d as S,e as $,f as E,g as A,h as q}from"./chunk-KPDJ5Q23.js";import"./chunk-W6ER6A64.js";import"./chunk-UH3NZNIM.js";import"./chunk-ECXMKOLI.js";import{k as y}from"./chunk-JYIZYVSY.js";import{a as p}from"./chunk-V3KVQFNM.js";import"./chunk-QK5I3RY3.js";var L=`/* The sheet that switches a part of the model off. */
+import{a as m,b as w,c as k,d as S,e as $,f as E,g as A,h as q}from"./chunk-ROWHOBJL.js";import"./chunk-3RREK2LO.js";import"./chunk-UH3NZNIM.js";import"./chunk-ECXMKOLI.js";import"./chunk-VXKC2EFA.js";import{h as y}from"./chunk-BIZ3EDNZ.js";import{a as p}from"./chunk-254AXLR2.js";import"./chunk-QK5I3RY3.js";var L=`/* The sheet that switches a part of the model off. */
 .ab { width: 620px; max-width: 100%; }
 .ab-parts { display: grid; margin: 10px 0; border-top: 1px solid var(--rule); }
 .ab-parts button { display: grid; grid-template-columns: 84px 1fr auto; gap: 10px; padding: 3px 6px; font-size: 13px; line-height: 20px; border-bottom: 1px solid var(--rule); }

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"glassbox/engine/openai"
+	"glassbox/trace/file"
+	"glassbox/web"
+)
+
+// experiments runs requests on a second engine over the model's file that is already open, with one setting changed. Their
+// recordings are kept beside those of the server.
+type experiments struct {
+	flags engineFlags
+	o     *opened
+	store *file.Store
+	one   sync.Mutex
+}
+
+// experimentLimit is how long an experiment may take.
+const experimentLimit = 60 * time.Second
+
+// Run implements web.Experiments.
+func (x *experiments) Run(ctx context.Context, e web.Experiment) (*web.ExperimentResult, error) {
+	if !x.one.TryLock() {
+		return nil, web.ErrExperimentRuns
+	}
+	defer x.one.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, experimentLimit)
+	defer cancel()
+	flags, plan, err := x.plan(e)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := flags.engine(x.o.file)
+	if err != nil {
+		return nil, &web.ExperimentError{Text: err.Error()}
+	}
+	defer engine.Close()
+	mine := *x.o
+	mine.engine = engine
+	api, err := newAPI(&mine, x.store.As(mine.head()), "")
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	srv := &http.Server{Handler: api}
+	openai.Prepare(srv)
+	go func() { _ = srv.Serve(openai.Listener(l)) }()
+	defer func() {
+		over, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer done()
+		_ = api.Shutdown(over)
+		_ = srv.Shutdown(over)
+	}()
+	return x.measure(ctx, plan, "http://"+l.Addr().String())
+}
+
+// plannedRun is what an experiment asks of its engine.
+type plannedRun struct {
+	settings string
+	prompt   string
+	tokens   int
+	batch    int
+	draft    string
+}
+
+// Prompts of experiments: one short, one long enough for several chunks, one whose answer repeats what it reads.
+var (
+	shortPrompt  = "Why is the sky blue?"
+	longPrompt   = "Summarize: " + strings.Repeat("The light of the sun meets the molecules of the air and is scattered, the blue part of it more than the red. ", 24)
+	repeatPrompt = "Repeat this list exactly, twice:\n" + strings.Repeat("red, orange, yellow, green, blue, indigo, violet\n", 3)
+)
+
+// plan turns what the reader chose into flags and requests. Exactly one setting is given.
+func (x *experiments) plan(e web.Experiment) (engineFlags, plannedRun, error) {
+	f := x.flags
+	f.Slots = 8
+	p := plannedRun{prompt: shortPrompt, tokens: 48, batch: 1}
+	number := func(name, v string, most int, to *int) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 || n > most {
+			return &web.ExperimentError{Text: fmt.Sprintf("%s: wanted 1 to %d, found %q", name, most, v)}
+		}
+		*to = n
+		return nil
+	}
+	var err error
+	set := 0
+	for _, c := range []struct {
+		name, v string
+		do      func() error
+	}{
+		{"chunk", e.Chunk, func() error {
+			p.prompt = longPrompt
+			return number("chunk", e.Chunk, 4096, &f.Budget)
+		}},
+		{"threads", e.Threads, func() error { return number("threads", e.Threads, 64, &f.Threads) }},
+		{"batch", e.Batch, func() error { return number("batch", e.Batch, 8, &p.batch) }},
+	} {
+		if c.v == "" {
+			continue
+		}
+		set++
+		p.settings = c.name + " " + c.v
+		if err == nil {
+			err = c.do()
+		}
+	}
+	if err == nil && set != 1 {
+		err = &web.ExperimentError{Text: fmt.Sprintf("wanted one setting to change, found %d", set)}
+	}
+	return f, p, err
+}
+
+// measure sends the requests at once, the last of them traced, and works the three numbers out of what came back.
+func (x *experiments) measure(ctx context.Context, p plannedRun, url string) (*web.ExperimentResult, error) {
+	if _, err := x.ask(ctx, p, url, false); err != nil { // a first request pays for pages of memory touched the first time
+		return nil, err
+	}
+	type answer struct {
+		trace string
+		err   error
+	}
+	answers := make(chan answer, p.batch)
+	from := time.Now()
+	for i := range p.batch {
+		go func() {
+			id, err := x.ask(ctx, p, url, i == p.batch-1)
+			answers <- answer{id, err}
+		}()
+	}
+	out := &web.ExperimentResult{Settings: p.settings}
+	var failed error
+	for range p.batch {
+		a := <-answers
+		if a.err != nil {
+			failed = a.err
+		}
+		out.Trace += a.trace
+	}
+	took := time.Since(from)
+	if failed != nil {
+		return nil, failed
+	}
+	rec, err := x.store.Wait(ctx, out.Trace)
+	if err != nil {
+		return nil, err
+	}
+	n := rec.Numbers
+	out.TTFTMs, out.TPOTMs = float64(n.TTFTNs)/1e6, float64(n.TPOTNs)/1e6
+	out.TokensPerS = float64(p.batch*p.tokens) / took.Seconds()
+	return out, nil
+}
+
+// ask sends one request for exactly p.tokens tokens and reads its stream to the end; it returns the id of the recording.
+func (x *experiments) ask(ctx context.Context, p plannedRun, url string, traced bool) (string, error) {
+	body := map[string]any{"model": x.o.name, "messages": []map[string]string{{"role": "user", "content": p.prompt}}, "stream": true, "temperature": 0,
+		"max_tokens": p.tokens, "ignore_eos": true, "glassbox": map[string]any{"trace": traced}}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return "", err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/chat/completions", bytes.NewReader(raw))
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return "", answerError(resp)
+	}
+	return resp.Header.Get("X-Glassbox-Trace-Id"), copyAnswer(new(bytes.Buffer), resp.Body)
+}
+
+var _ = slices.Contains[[]string]

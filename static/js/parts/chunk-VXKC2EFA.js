@@ -1,0 +1,1 @@
+var i=e=>new Map(e.split(",").filter(t=>t.includes(":")).map(t=>[t.slice(0,t.indexOf(":")),t.slice(t.indexOf(":")+1)])),p=(e,t)=>i(e.opts).get(t)??"";function g(e,t,r){let n=p(e,t);return/^\d{1,6}$/.test(n)?Number(n):r}function a(e,t,r){let n=i(e.opts);return r===""?n.delete(t):n.set(t,String(r)),{...e,opts:[...n].map(([s,o])=>`${s}:${o}`).join(",")}}export{p as a,g as b,a as c};

@@ -1,1 +1,0 @@
-import{f as a,g as b,h as c,i as d,j as e}from"./chunk-EDACTA2I.js";import"./chunk-QTGYAQT7.js";import"./chunk-JYIZYVSY.js";import"./chunk-64OOMND7.js";import"./chunk-ZXAMJCSG.js";import"./chunk-V3KVQFNM.js";import"./chunk-QK5I3RY3.js";export{d as otherKind,e as passTable,a as passView,c as rowUnder,b as scopeOf};

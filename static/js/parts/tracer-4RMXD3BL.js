@@ -1,1 +1,0 @@
-import{a}from"./chunk-RE6C2YXD.js";import"./chunk-YTXWQBOG.js";import"./chunk-4NJLPUGT.js";import"./chunk-TS45RY55.js";import"./chunk-QTGYAQT7.js";import"./chunk-ECXMKOLI.js";import"./chunk-64OOMND7.js";import"./chunk-ZXAMJCSG.js";import"./chunk-V3KVQFNM.js";import"./chunk-QK5I3RY3.js";export{a as Tracer};
