@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"glassbox/engine"
 	"glassbox/engine/openai"
+	"glassbox/engine/spec"
 	"glassbox/trace/file"
 	"glassbox/web"
 )
@@ -38,17 +39,17 @@ func (x *experiments) Run(ctx context.Context, e web.Experiment) (*web.Experimen
 	defer x.one.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, experimentLimit)
 	defer cancel()
-	flags, plan, err := x.plan(e)
+	options, plan, err := x.plan(e)
 	if err != nil {
 		return nil, err
 	}
-	engine, err := flags.engine(x.o.file)
+	running, err := engine.Open(x.o.file, options)
 	if err != nil {
 		return nil, &web.ExperimentError{Text: err.Error()}
 	}
-	defer engine.Close()
+	defer running.Close()
 	mine := *x.o
-	mine.engine = engine
+	mine.engine = running
 	api, err := newAPI(&mine, x.store.As(mine.head()), "")
 	if err != nil {
 		return nil, err
@@ -75,7 +76,6 @@ type plannedRun struct {
 	prompt   string
 	tokens   int
 	batch    int
-	draft    string
 }
 
 // Prompts of experiments: one short, one long enough for several chunks, one whose answer repeats what it reads.
@@ -86,9 +86,9 @@ var (
 )
 
 // plan turns what the reader chose into flags and requests. Exactly one setting is given.
-func (x *experiments) plan(e web.Experiment) (engineFlags, plannedRun, error) {
-	f := x.flags
-	f.Slots = 8
+func (x *experiments) plan(e web.Experiment) (engine.Options, plannedRun, error) {
+	f := x.flags.options(nil)
+	f.Slots, f.Draft, f.NoPrefix = 8, spec.Off, true // every prompt is computed in full
 	p := plannedRun{prompt: shortPrompt, tokens: 48, batch: 1}
 	number := func(name, v string, most int, to *int) error {
 		n, err := strconv.Atoi(v)
@@ -107,6 +107,18 @@ func (x *experiments) plan(e web.Experiment) (engineFlags, plannedRun, error) {
 		{"chunk", e.Chunk, func() error {
 			p.prompt = longPrompt
 			return number("chunk", e.Chunk, 4096, &f.Budget)
+		}},
+		{"KV", e.KV, func() error {
+			f.KV = e.KV
+			return nil
+		}},
+		{"shards", e.Shards, func() error { return number("shards", e.Shards, 64, &f.Shards) }},
+		{"draft", e.Draft, func() error {
+			if e.Draft != spec.Off && e.Draft != spec.Ngram {
+				return &web.ExperimentError{Text: fmt.Sprintf("draft: wanted off or ngram, found %q", e.Draft)}
+			}
+			f.Draft, p.prompt, p.tokens = e.Draft, repeatPrompt, 96
+			return nil
 		}},
 		{"threads", e.Threads, func() error { return number("threads", e.Threads, 64, &f.Threads) }},
 		{"batch", e.Batch, func() error { return number("batch", e.Batch, 8, &p.batch) }},
@@ -162,6 +174,9 @@ func (x *experiments) measure(ctx context.Context, p plannedRun, url string) (*w
 	}
 	n := rec.Numbers
 	out.TTFTMs, out.TPOTMs = float64(n.TTFTNs)/1e6, float64(n.TPOTNs)/1e6
+	if m := rec.Memory; m != nil {
+		out.KVBytesPerToken = float64(m.BytesPerToken)
+	}
 	out.TokensPerS = float64(p.batch*p.tokens) / took.Seconds()
 	return out, nil
 }
@@ -189,5 +204,3 @@ func (x *experiments) ask(ctx context.Context, p plannedRun, url string, traced 
 	}
 	return resp.Header.Get("X-Glassbox-Trace-Id"), copyAnswer(new(bytes.Buffer), resp.Body)
 }
-
-var _ = slices.Contains[[]string]

@@ -70,8 +70,7 @@ func (f *engineFlags) open() (*opened, error) {
 	if err := o.openDraft(f.Draft); err != nil {
 		return nil, errors.Join(err, o.file.Close())
 	}
-	o.engine, err = engine.Open(o.file, engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots, KV: f.KVType, KVTokens: f.KVTokens, NoPrefix: f.PrefixCache == "off", Draft: draftKind(f.Draft), DraftFile: o.draft, Drafts: f.DraftTokens,
-		Shards: f.Shards, AllReduce: f.AllReduce})
+	o.engine, err = engine.Open(o.file, f.options(o.draft))
 	if err != nil {
 		return nil, errors.Join(err, o.closeFiles())
 	}
@@ -81,6 +80,12 @@ func (f *engineFlags) open() (*opened, error) {
 		}
 	}
 	return o, nil
+}
+
+// options are the flags as the engine takes them.
+func (f *engineFlags) options(draft *gguf.File) engine.Options {
+	return engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots, KV: f.KVType, KVTokens: f.KVTokens,
+		NoPrefix: f.PrefixCache == "off", Draft: draftKind(f.Draft), DraftFile: draft, Drafts: f.DraftTokens, Shards: f.Shards, AllReduce: f.AllReduce}
 }
 
 // close ends the engine, then unmaps the file.

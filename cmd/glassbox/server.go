@@ -33,23 +33,29 @@ var catalogue = sync.OnceValue(func() *steps.Catalogue { return steps.Glassbox(e
 
 // newServer puts API and recordings together. sink, if not nil, is told of running recordings.
 func newServer(o *opened, tracesDir string, sink file.Sink, apiKey string) (*server, error) {
-	tmpl, err := o.template()
-	if err != nil {
-		return nil, err
-	}
 	s := &server{opened: o}
+	var err error
 	s.store, err = file.NewStore(file.StoreOptions{Head: o.head(), Dir: tracesDir, Finish: catalogue().Apply, Sink: sink,
 		OnError: func(err error) { fmt.Fprintln(os.Stderr, "glassbox: warning:", err) }})
 	if err != nil {
 		return nil, err
 	}
-	c := openai.Config{Engine: openai.Wrap(o.engine), Model: o.name, Root: o.base, Tracer: s.store,
+	s.api, err = newAPI(o, s.store, apiKey)
+	return s, err
+}
+
+// newAPI is the OpenAI API of an opened model.
+func newAPI(o *opened, tracer trace.Tracer, apiKey string) (*openai.Server, error) {
+	tmpl, err := o.template()
+	if err != nil {
+		return nil, err
+	}
+	c := openai.Config{Engine: openai.Wrap(o.engine), Model: o.name, Root: o.base, Tracer: tracer,
 		Captures: trace.CaptureSpec{Attention: true, Lens: true, Values: true, Logits: true}, APIKey: apiKey, Version: version, Commit: commit()}
 	if tmpl != nil {
 		c.Template = openai.WrapTemplate(tmpl, o.engine.Tokenizer())
 	}
-	s.api = openai.New(c)
-	return s, nil
+	return openai.New(c), nil
 }
 
 // mux mounts the API; more can be mounted beside it.

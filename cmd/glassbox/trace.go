@@ -186,17 +186,22 @@ func (c *traceCmd) ask(ctx context.Context, s *server, url, prompt string) (*fil
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		var e chunk
-		raw, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-		if json.Unmarshal(raw, &e) == nil && e.Error != nil {
-			return nil, errors.New(e.Error.Message)
-		}
-		return nil, fmt.Errorf("the server answered %s", resp.Status)
+		return nil, answerError(resp)
 	}
 	if err := copyAnswer(os.Stdout, resp.Body); err != nil {
 		return nil, unwrapCanceled(err)
 	}
 	return s.store.Wait(ctx, resp.Header.Get("X-Glassbox-Trace-Id"))
+}
+
+// answerError is what a server that refused a request says about it.
+func answerError(resp *http.Response) error {
+	var e chunk
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if json.Unmarshal(raw, &e) == nil && e.Error != nil {
+		return errors.New(e.Error.Message)
+	}
+	return fmt.Errorf("the server answered %s", resp.Status)
 }
 
 // copyAnswer writes the text of the events as they come, and a line's end after the last.
