@@ -169,6 +169,8 @@ recordings: ## record what ships in static/recordings again; on a quiet machine,
 	@bin/glassbox roof
 	@$(call RECORD,why-is-the-sky-blue,--max-tokens 48 --temp 0.4 --top-k 40 --top-p 0.95 --min-p 0.05 --repeat-penalty 1.05 --seed 4)
 	@$(call RECORD,inside-the-pass,--max-tokens 24 --temp 0 --capture all)
+	@$(call RECORD,one-of-four,--max-tokens 32 --temp 0 --beside 3)
+	@$(call RECORD,on-three-shards,--max-tokens 8 --temp 0 --shards 3)
 	@if [ -n "$(QWEN)" ]; then $(call RECORD,inside-qwen-coder,--model $(QWEN) --max-tokens 10 --temp 0 --capture all); fi
 
 # ---- CUDA (docs/cuda.md) --------------------------------------------------------------------------------------------

@@ -189,12 +189,7 @@ func (x *experiments) ask(ctx context.Context, p plannedRun, url string, traced 
 	if err != nil {
 		return "", err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/chat/completions", bytes.NewReader(raw))
-	if err != nil {
-		return "", err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := post(ctx, url+"/v1/chat/completions", raw)
 	if err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ func (c *traceCmd) checkFlags() error {
 	}{
 		{"max-tokens", float64(c.MaxTokens), 1, math.MaxInt32}, {"temp", c.Temp, 0, 2}, {"top-k", float64(c.TopK), 0, math.MaxInt32},
 		{"top-p", c.TopP, 0, 1}, {"min-p", c.MinP, 0, 1}, {"repeat-penalty", c.RepeatPenalty, math.SmallestNonzeroFloat64, 100},
-		{"logprobs", float64(c.Logprobs), 0, 20},
+		{"logprobs", float64(c.Logprobs), 0, 20}, {"beside", float64(c.Beside), 0, 64},
 	} {
 		if !(f.v >= f.low && f.v <= f.high) { // also of what is no number
 			return &usageError{fmt.Sprintf("--%s: wanted %s, found %v", f.name, span(f.low, f.high), f.v)}

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"glassbox/trace"
@@ -35,6 +36,7 @@ type traceCmd struct {
 	Logprobs      int      `default:"0" placeholder:"N" help:"Keep the N likeliest tokens at each position, up to 20."`
 	Raw           bool     `help:"Send the prompt as it is, without a chat template."`
 	Capture       []string `placeholder:"KIND,…" help:"Values to copy out of the passes as well: attention, lens, values, logits, or all."`
+	Beside        int      `default:"0" placeholder:"N" help:"Let N other requests run already when this one arrives, so that it joins their batch; nothing of them but their part of each turn is recorded."`
 	Ablate        []string `placeholder:"PART,…" help:"Parts of the model to switch off: L10.H3 a head, L4.ffn or L4.attn a branch, L7 a layer; =mean puts the mean over the prompt in its place. Counted from 0."`
 }
 
@@ -175,12 +177,12 @@ func (c *traceCmd) ask(ctx context.Context, s *server, url, prompt string) (*fil
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+path, bytes.NewReader(body))
+	others, err := c.company(ctx, s.opened.name, url)
+	defer others()
 	if err != nil {
-		return nil, err
+		return nil, unwrapCanceled(err)
 	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := post(ctx, url+path, body)
 	if err != nil {
 		return nil, unwrapCanceled(err)
 	}
@@ -192,6 +194,50 @@ func (c *traceCmd) ask(ctx context.Context, s *server, url, prompt string) (*fil
 		return nil, unwrapCanceled(err)
 	}
 	return s.store.Wait(ctx, resp.Header.Get("X-Glassbox-Trace-Id"))
+}
+
+// post sends a JSON body.
+func post(ctx context.Context, url string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	return http.DefaultClient.Do(req)
+}
+
+// company starts the other requests and returns when each of them has its first words, with what ends them. Each is longer
+// than the one before, so that they leave the loop one by one.
+func (c *traceCmd) company(ctx context.Context, model, url string) (end func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var reading sync.WaitGroup
+	stop := func() {
+		cancel()
+		reading.Wait()
+	}
+	for i := range c.Beside {
+		body, err := json.Marshal(map[string]any{"model": model, "prompt": fmt.Sprintf("Once upon a time, in town number %d,", i+1), "stream": true, "max_tokens": 24 + 40*i, "ignore_eos": true, "temperature": 0})
+		if err != nil {
+			return stop, err
+		}
+		resp, err := post(ctx, url+"/v1/completions", body)
+		if err != nil {
+			return stop, err
+		}
+		if resp.StatusCode != http.StatusOK {
+			defer resp.Body.Close()
+			return stop, fmt.Errorf("--beside: request %d of %d: %w", i+1, c.Beside, answerError(resp))
+		}
+		if _, err := io.ReadFull(resp.Body, make([]byte, 1)); err != nil {
+			resp.Body.Close()
+			return stop, fmt.Errorf("--beside: request %d of %d: %w", i+1, c.Beside, err)
+		}
+		reading.Go(func() {
+			defer resp.Body.Close()
+			_, _ = io.Copy(io.Discard, resp.Body) // until it is ended
+		})
+	}
+	return stop, nil
 }
 
 // answerError is what a server that refused a request says about it.
