@@ -132,6 +132,7 @@ gen: ## make all generated files: templ pages, assembly, the client's bundle
 bench: ## ours beside llama.cpp on the same file, threads and lengths; fails when a bound is missed
 	@go run ./cmd/internal/peerbench $(BENCH_FLAGS)
 	@$(STEP) "what captures cost" go test ./engine/capture -run XXX -bench Captures
+	@$(STEP) "what running answers feel of a prompt of 4,000 tokens" go test ./engine -run XXX -bench LongPrompt -benchtime 1x
 	@$(STEP) "the bench client against servers of known speed" go run ./cmd/internal/bench/accuracy
 
 .PHONY: bench-peers

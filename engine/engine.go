@@ -74,6 +74,7 @@ type Engine struct {
 	sched *sched.Scheduler
 	run   *exec.Runner
 	stops *stops.Desk
+	stall stall       // of the loop
 	pace  *spec.Pace  // nil: nothing is guessed
 	small *spec.Model // that guesses; nil: the text so far does
 	asked []*answer   // who asks the draft model before a pass, and for what
@@ -160,6 +161,7 @@ func Open(f *gguf.File, o Options) (*Engine, error) {
 	e.sched = sched.New(sched.Config{Slots: o.Slots, Queue: o.Queue, Budget: o.Budget, BusyChunk: max(o.Budget/4, 1),
 		Heads: m.Config.Heads, MaxScores: maxScores, Prefixes: !o.NoPrefix}, e.pool)
 	e.words = sync.OnceValue(func() *grammar.Vocab { return grammar.NewVocab(tok.Size(), tok.Piece, tok.IsEOG) })
+	e.stall = stall{most: max(o.Budget/4, 1), quiet: map[int]float64{}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if o.Draft != spec.Off {
 		e.pace = spec.NewPace(o.DraftAlways)

@@ -25,6 +25,7 @@ func (e *Engine) loop() {
 		e.sched.Admit()
 		e.count()
 		e.draft()
+		e.bound()
 		if items := e.sched.Plan(); len(items) > 0 {
 			e.pass(items)
 		}
@@ -113,6 +114,7 @@ func (e *Engine) pass(items []sched.Item) {
 	err := guard("pass", func() error { return e.run.Run(items, e.sched.Copies()...) })
 	dur := trace.Now() - start
 	e.timed(items, dur)
+	e.stall.note(items, dur)
 	e.turned(items, start, dur)
 	if err != nil {
 		log.Printf("glassbox: a pass of %d requests failed: %v", len(items), err)

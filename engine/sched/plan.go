@@ -79,6 +79,9 @@ func (s *Scheduler) prompts(budget, scores int) {
 	}
 }
 
+// SetBusyChunk bounds the prompt tokens of passes that also decode from now on.
+func (s *Scheduler) SetBusyChunk(n int) { s.c.BusyChunk = n }
+
 // scores returns the floats of the scores buffer that a token at a position needs.
 func (s *Scheduler) scores(pos int) int { return s.c.Heads * kv.PagesFor(pos+1) * kv.PageTokens }
 
