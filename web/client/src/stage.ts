@@ -146,7 +146,7 @@ export class Stage implements ViewContext {
   private card(r: Recording, s: State, sig: string): boolean {
     const over = this.ctl.overlay(), own = over ? null : this.view?.card?.() ?? null, el = this.$('.card');
     if (own === null) return this.put('card', over?.sig ?? sig, el, over?.html ?? (() => card(r, s)));
-    const cut = own.lastIndexOf('<div class="src">'), source = cut < 0 ? '' : own.slice(cut), old = el.querySelector(':scope > .src');
+    const cut = own.search(/<div class="src(?: \w)?">/), source = cut < 0 ? '' : own.slice(cut), old = el.querySelector(':scope > .src');
     if (cut < 0 || !old || this.drawn.get('source') !== source || !this.drawn.get('card')) { this.drawn.set('source', source); return this.put('card', own, el, () => own); }
     const k = `${own}|${r.version}`;
     if (this.drawn.get('card') === k) return false;
