@@ -39,6 +39,9 @@ type call struct {
 	sent      bool   // the status is on its way: errors can only be told inside a stream
 	err       error  // why the request failed, for the recording and the metrics
 	cancelled bool   // the client went away
+	status    int    // sent, or that of the error that a stream ended with; 0 = none
+	job       *job   // what was asked, once it is known to be right
+	before    []part // what was measured before the engine had the request
 	facts     outcome
 }
 
@@ -47,9 +50,12 @@ type outcome struct {
 	finish         string
 	prompt, output int
 	choices        int
-	submitted      int64 // clock of trace.Now; 0 = not told
-	started        int64
-	firstToken     int64 // clock of trace.Now; 0 = none came
+	cached         int
+	finishes       []string // of each answer, where all have ended
+	submitted      int64    // to the engine, clock of trace.Now; 0 = not told
+	started        int64    // the first pass
+	first          int64    // the engine's first token
+	firstToken     int64    // clock of trace.Now; 0 = none came
 	lastToken      int64
 }
 
@@ -306,7 +312,7 @@ func (c *call) writeJSON(status int, v any) error {
 	h := c.rw.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", fmt.Sprint(len(b)))
-	c.sent = true
+	c.sent, c.status = true, status
 	c.mayWrite()
 	c.rw.WriteHeader(status)
 	if _, err := c.rw.Write(b); err != nil {
@@ -334,6 +340,7 @@ func (c *call) finish() {
 		c.refuse(fmt.Errorf("internal error: %v", p))
 	}
 	c.s.metrics.done(c)
+	c.s.spans(c)
 	c.rec.Update(func(f *trace.Facts) {
 		switch {
 		case c.cancelled:

@@ -36,11 +36,15 @@ func (s *Server) chat(c *call) error {
 	if c.w.On() {
 		c.rec.Update(func(f *trace.Facts) { f.Messages = field(c.body, "messages") })
 	}
+	start := trace.Now()
 	text, plain, err := s.render(c.r.Context(), r.messages, true, c.w)
+	rendered := trace.Now()
+	c.before = append(c.before, part{"template", start, rendered, nil})
 	if err != nil {
 		return err
 	}
 	ids := s.tok.Encode(text, token.Options{AddSpecial: true, ParseSpecial: true, Plain: plain, Trace: c.w})
+	c.before = append(c.before, part{"tokenize", rendered, trace.Now(), nil})
 	j.prompts = [][]int{ids}
 	c.prompt(text, ids)
 	return s.generate(j)

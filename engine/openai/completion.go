@@ -37,11 +37,12 @@ func (s *Server) completion(c *call) error {
 
 // encode makes ids of the prompts. Marks in a text count, as the caller writes the whole prompt here.
 func (s *Server) encode(j *job, p *wire.Prompt) error {
-	w := j.c.w
+	w, start := j.c.w, trace.Now()
 	j.prompts = p.IDs
 	for _, text := range p.Texts {
 		j.prompts = append(j.prompts, s.tok.Encode(text, token.Options{AddSpecial: true, ParseSpecial: true, Trace: w}))
 	}
+	j.c.before = append(j.c.before, part{"tokenize", start, trace.Now(), nil})
 	for n, ids := range j.prompts {
 		for i, id := range ids {
 			if err := s.tok.Check(id); err != nil {

@@ -19,6 +19,7 @@ type metrics struct {
 	fineTTFT, fineTPOT                 prometheus.Histogram
 	promptLen, outputLen               prometheus.Histogram
 	gap                                prometheus.Histogram
+	queue, prefill, decode             prometheus.Histogram
 	promptTokens, outputTokens, traced prometheus.Counter
 	finished                           *prometheus.CounterVec
 	model                              string
@@ -50,6 +51,9 @@ func newMetrics(c Config) *metrics {
 	m.fineTTFT = hist("time_to_first_token_seconds", "As gen_ai_server_time_to_first_token_seconds, in finer buckets.", fineBuckets)
 	m.fineTPOT = hist("time_per_output_token_seconds", "As gen_ai_server_time_per_output_token_seconds, in finer buckets.", fineBuckets)
 	m.gap = hist("inter_token_latency_seconds", "Between two tokens of an answer, as its connection's goroutine sees them.", fineBuckets)
+	m.queue = hist("request_queue_time_seconds", "From a request's hand-over to the engine to its first pass.", fineBuckets)
+	m.prefill = hist("request_prefill_time_seconds", "From a request's first pass to its first token.", fineBuckets)
+	m.decode = hist("request_decode_time_seconds", "From a request's first token to its last.", durationBuckets)
 	m.promptLen = hist("request_prompt_tokens", "Prompt tokens of a request.", lengthBuckets)
 	m.outputLen = hist("request_generation_tokens", "Answer tokens of a request.", lengthBuckets)
 	m.promptTokens = counter("prompt_tokens_total", "Prompt tokens of requests that ended.")
@@ -57,7 +61,7 @@ func newMetrics(c Config) *metrics {
 	m.traced = counter("recordings_total", "Requests that were recorded.")
 	m.finished = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "glassbox_request_success_total", Help: "Requests that were answered to their end."}, []string{"finished_reason"})
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(m.duration, m.ttft, m.tpot, m.fineTTFT, m.fineTPOT, m.gap, m.promptLen, m.outputLen, m.promptTokens, m.outputTokens, m.traced, m.finished)
+	reg.MustRegister(m.duration, m.ttft, m.tpot, m.fineTTFT, m.fineTPOT, m.gap, m.queue, m.prefill, m.decode, m.promptLen, m.outputLen, m.promptTokens, m.outputTokens, m.traced, m.finished)
 	reg.MustRegister(gauges(c)...)
 	m.handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
 	return m
@@ -98,6 +102,9 @@ func gauges(c Config) []prometheus.Collector {
 		counter("kv_pages_copied_total", "Pages copied because others held them when they were to be written.", func() float64 { return float64(stats().CopiedPages) }),
 		counter("kv_pages_evicted_total", "Kept pages that were given away.", func() float64 { return float64(stats().Evictions) }),
 		counter("preemptions_total", "Requests that gave their pages up to others and computed them again.", func() float64 { return float64(stats().Preemptions) }),
+		counter("prefix_cache_queries_total", "Prompt tokens that were looked for in the prefix cache.", func() float64 { return float64(stats().PromptTokens) }),
+		counter("prefix_cache_hits_total", "Prompt tokens that were found there.", func() float64 { return float64(stats().CachedTokens) }),
+		counter("num_preemptions_total", "Times that a running request lost its pages to another.", func() float64 { return float64(stats().Preemptions) }),
 		counter("passes_total", "Runs of the whole model.", func() float64 { return float64(stats().Passes) }),
 		counter("spec_decode_num_drafts_total", "Passes of a request that checked guessed tokens.", func() float64 { return float64(stats().Drafts) }),
 		counter("spec_decode_num_draft_tokens_total", "Guessed tokens that were checked.", func() float64 { return float64(stats().Drafted) }),
@@ -112,24 +119,22 @@ func (m *metrics) done(c *call) {
 	if c.route == nil || !c.route.trace {
 		return
 	}
-	errorType := ""
-	switch {
-	case c.cancelled:
-		errorType = "cancelled"
-	case c.err != nil:
-		e := explain(c.err)
-		if errorType = e.Code; errorType == "" {
-			errorType = strconv.Itoa(e.Status)
-		}
-	}
-	labels := prometheus.Labels{"gen_ai_operation_name": c.route.name, "gen_ai_provider_name": "glassbox", "gen_ai_request_model": m.model, "error_type": errorType}
+	errorType := c.errorType()
+	labels := prometheus.Labels{"gen_ai_operation_name": c.route.name, "gen_ai_provider_name": provider, "gen_ai_request_model": m.model, "error_type": errorType}
 	m.duration.With(labels).Observe(seconds(trace.Now() - c.first))
 	if c.rec != nil {
 		m.traced.Inc()
 	}
 	f := &c.facts
+	if f.started != 0 {
+		m.queue.Observe(seconds(f.started - f.submitted))
+	}
 	if f.firstToken == 0 {
 		return
+	}
+	if f.started != 0 && f.first != 0 {
+		m.prefill.Observe(seconds(f.first - f.started))
+		m.decode.Observe(seconds(max(f.lastToken-f.first, 0)))
 	}
 	ttft := seconds(f.firstToken - c.first)
 	m.ttft.With(labels).Observe(ttft)
@@ -146,6 +151,24 @@ func (m *metrics) done(c *call) {
 	if errorType == "" {
 		m.finished.WithLabelValues(f.finish).Inc()
 	}
+}
+
+// provider is who answers, in the words of the conventions.
+const provider = "glassbox"
+
+// errorType names why a request failed, "" for one that did not.
+func (c *call) errorType() string {
+	switch {
+	case c.cancelled:
+		return "cancelled"
+	case c.err == nil:
+		return ""
+	}
+	e := explain(c.err)
+	if e.Code == "" {
+		return strconv.Itoa(e.Status)
+	}
+	return e.Code
 }
 
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }

@@ -30,6 +30,7 @@ type Config struct {
 
 	Template Template // nil: chat requests are refused, with the remedy
 	Tracer   trace.Tracer
+	Spans    SpanSink          // told of every request that ended; nil: nobody is
 	Captures trace.CaptureSpec // what the engine can copy out for a recording; other kinds are refused
 
 	APIKey  string   // "" = none is asked for

@@ -97,6 +97,7 @@ func (s *Server) validate(c *call, r checked) (*job, error) {
 		m.Set("out", fmt.Sprintf("temperature %v, top_p %v, seed %v, max_tokens %v", p["temperature"], p["top_p"], p["seed"], p["max_tokens"]))
 		c.rec.Update(func(f *trace.Facts) { f.Params = p })
 	}
+	c.job = j
 	return j, nil
 }
 

@@ -66,7 +66,7 @@ func (r *reply) begin() {
 	if r.began {
 		return
 	}
-	r.began, r.c.sent = true, true
+	r.began, r.c.sent, r.c.status = true, true, http.StatusOK
 	h := r.c.rw.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")

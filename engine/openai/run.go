@@ -50,6 +50,7 @@ func (s *Server) generate(j *job) error {
 	g := &generation{j: j}
 	ctx, cancel := j.c.context()
 	g.ctx = ctx
+	defer g.measure()
 	defer g.end(cancel)
 	// A client that does not read must not hold up a server that stops.
 	hurry := context.AfterFunc(s.closing, func() { j.c.mayWrite() })

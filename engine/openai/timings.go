@@ -1,41 +1,44 @@
 package openai
 
-import (
-	"glassbox/engine/openai/wire"
-)
+import "glassbox/engine/openai/wire"
 
-// timings are the times of a generation that has ended; with several answers, from the first of all to the last of all.
-func (g *generation) timings() *wire.Timings {
+// measure notes the engine's times and counts of all answers: from the first of each to the last.
+func (g *generation) measure() {
 	f := &g.j.c.facts
-	t := &wire.Timings{PredictedN: f.output}
-	var submitted, started, first int64
+	earlier := func(to *int64, t int64) {
+		if t != 0 && (*to == 0 || t < *to) {
+			*to = t
+		}
+	}
+	f.cached, f.finishes = 0, nil
 	for i, ch := range g.choices {
 		u := ch.answer.Usage()
-		if i == 0 || u.Submitted < submitted {
-			submitted = u.Submitted
-		}
-		if u.Started != 0 && (started == 0 || u.Started < started) {
-			started = u.Started
-		}
-		if u.First != 0 && (first == 0 || u.First < first) {
-			first = u.First
-		}
+		earlier(&f.submitted, u.Submitted)
+		earlier(&f.started, u.Started)
+		earlier(&f.first, u.First)
 		if i%g.j.n == 0 {
-			t.CacheN += u.Cached
-			t.PromptN += len(g.j.prompts[i/g.j.n]) - u.Cached
+			f.cached += u.Cached
+		}
+		if ch.finish != "" {
+			f.finishes = append(f.finishes, ch.finish)
 		}
 	}
-	ms := func(ns int64) float64 { return float64(max(ns, 0)) / 1e6 }
-	if started == 0 || first == 0 { // nothing was measured
+}
+
+// timings are the times of a generation that has ended; nil where the engine told none.
+func (g *generation) timings() *wire.Timings {
+	g.measure()
+	f := &g.j.c.facts
+	if f.started == 0 || f.first == 0 {
 		return nil
 	}
-	t.QueueMS, t.PromptMS = ms(started-submitted), ms(first-started)
+	ms := func(ns int64) float64 { return float64(max(ns, 0)) / 1e6 }
+	t := &wire.Timings{CacheN: f.cached, PromptN: f.prompt - f.cached, PredictedN: f.output,
+		QueueMS: ms(f.started - f.submitted), PromptMS: ms(f.first - f.started), PredictedMS: ms(f.lastToken - f.first)}
 	if t.PromptN > 0 && t.PromptMS > 0 {
 		t.PromptPerTokenMS, t.PromptPerSecond = t.PromptMS/float64(t.PromptN), float64(t.PromptN)/t.PromptMS*1e3
 	}
-	f.submitted, f.started = submitted, started
-	if t.PredictedMS = ms(f.lastToken - first); t.PredictedMS > 0 && t.PredictedN > len(g.choices) {
-		n := float64(t.PredictedN - len(g.choices))
+	if n := float64(f.output - len(g.choices)); n > 0 && t.PredictedMS > 0 {
 		t.PredictedPerTokMS, t.PredictedPerSecond = t.PredictedMS/n, n/t.PredictedMS*1e3
 	}
 	return t
