@@ -23,15 +23,17 @@ import (
 
 // call is one HTTP request on its way through the server. It belongs to the goroutine of its connection.
 type call struct {
-	s     *Server
-	rw    http.ResponseWriter
-	r     *http.Request
-	rc    *http.ResponseController
-	route *route
-	first int64 // when the first byte arrived, clock of trace.Now
-	body  []byte
-	w     *trace.Writer // nil: not recorded
-	rec   *trace.Recorder
+	s       *Server // of the model that is asked
+	home    *Server // that has the listener
+	release func()  // of the model; nil: nothing to do
+	rw      http.ResponseWriter
+	r       *http.Request
+	rc      *http.ResponseController
+	route   *route
+	first   int64 // when the first byte arrived, clock of trace.Now
+	body    []byte
+	w       *trace.Writer // nil: not recorded
+	rec     *trace.Recorder
 
 	id        string // of the answer: "chatcmpl-..."
 	requestID string // the client's x-request-id, else id
@@ -79,6 +81,9 @@ func (c *call) readBody() error {
 	_ = c.rc.SetReadDeadline(time.Time{})
 	c.body = body
 	end := trace.Now()
+	if err := c.choose(); err != nil {
+		return err
+	}
 	if err := c.startTrace(); err != nil {
 		return err
 	}
@@ -350,8 +355,11 @@ func (c *call) finish() {
 		}
 	})
 	c.rec.End()
+	if c.release != nil {
+		c.release()
+	}
 	if c.entered {
-		c.s.running.Done()
+		c.home.running.Done()
 	}
 }
 

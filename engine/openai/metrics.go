@@ -22,7 +22,6 @@ type metrics struct {
 	queue, prefill, decode             prometheus.Histogram
 	promptTokens, outputTokens, traced prometheus.Counter
 	finished                           *prometheus.CounterVec
-	model                              string
 }
 
 var (
@@ -35,7 +34,7 @@ var (
 )
 
 func newMetrics(c Config) *metrics {
-	m := &metrics{model: c.Model}
+	m := &metrics{}
 	vec := func(name, help string, buckets []float64) *prometheus.HistogramVec {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "gen_ai_server_" + name, Help: help, Buckets: buckets}, semanticLabels)
 	}
@@ -120,7 +119,7 @@ func (m *metrics) done(c *call) {
 		return
 	}
 	errorType := c.errorType()
-	labels := prometheus.Labels{"gen_ai_operation_name": c.route.name, "gen_ai_provider_name": provider, "gen_ai_request_model": m.model, "error_type": errorType}
+	labels := prometheus.Labels{"gen_ai_operation_name": c.route.name, "gen_ai_provider_name": provider, "gen_ai_request_model": c.s.c.Model, "error_type": errorType}
 	m.duration.With(labels).Observe(seconds(trace.Now() - c.first))
 	if c.rec != nil {
 		m.traced.Inc()

@@ -30,10 +30,12 @@ type Config struct {
 
 	Template Template // nil: chat requests are refused, with the remedy
 	Tracer   trace.Tracer
+	Others   Loader            // further models; nil: none
 	Spans    SpanSink          // told of every request that ended; nil: nobody is
 	Captures trace.CaptureSpec // what the engine can copy out for a recording; other kinds are refused
 
 	APIKey  string   // "" = none is asked for
+	Hosts   []string // names under which the server may be called, beside localhost and addresses; "*" = any
 	Origins []string // web origins that may call from a browser (CORS); "*" = any; none by default
 	Version string
 	Commit  string
@@ -107,12 +109,12 @@ type Server struct {
 	tok     *token.Tokenizer
 	mux     *http.ServeMux
 	metrics *metrics
-	forms   forms
+	forms   *forms
 
 	closing context.Context // ends when Shutdown is called
 	close   context.CancelCauseFunc
-	running sync.WaitGroup
-	mu      sync.Mutex // orders running.Add before running.Wait
+	running *sync.WaitGroup
+	mu      *sync.Mutex // orders running.Add before running.Wait
 }
 
 // New returns a server.
@@ -134,7 +136,7 @@ func New(c Config) *Server {
 	if c.Created.IsZero() {
 		c.Created = time.Now()
 	}
-	s := &Server{c: c, tok: c.Engine.Tokenizer(), metrics: newMetrics(c)}
+	s := &Server{c: c, tok: c.Engine.Tokenizer(), metrics: newMetrics(c), forms: &forms{}, running: &sync.WaitGroup{}, mu: &sync.Mutex{}}
 	s.closing, s.close = context.WithCancelCause(context.Background())
 	s.mux = s.routes()
 	return s

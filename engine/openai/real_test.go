@@ -157,6 +157,6 @@ func TestLimitsOfTheContext(t *testing.T) {
 // request writes a chat request whose method was written before.
 func request(t *testing.T, w io.Writer, body []byte) {
 	t.Helper()
-	_, err := fmt.Fprintf(w, "%s HTTP/1.1\r\nHost: x\r\nX-Glassbox-Trace: 1\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(body), body)
+	_, err := fmt.Fprintf(w, "%s HTTP/1.1\r\nHost: localhost\r\nX-Glassbox-Trace: 1\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(body), body)
 	require.NoError(t, err)
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"glassbox/engine/openai/wire"
 	"glassbox/trace"
 )
 
@@ -53,7 +52,7 @@ func (s *Server) routes() *http.ServeMux {
 // The spans of what happened before there was a recording are written here, once there is one.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	entered := trace.Now()
-	c := &call{s: s, rw: rw, r: r, rc: http.NewResponseController(rw), first: firstByte(r, entered)}
+	c := &call{s: s, home: s, rw: rw, r: r, rc: http.NewResponseController(rw), first: firstByte(r, entered)}
 	if s.cors(rw, r) {
 		return
 	}
@@ -84,13 +83,16 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if !c.route.trace {
 		c.newID("req-")
 	}
-	if err := c.route.serve(s, c); err != nil {
+	if err := c.route.serve(c.s, c); err != nil {
 		c.refuse(err)
 	}
 }
 
 // admit refuses what has no route or no key, and everything while the server shuts down.
 func (s *Server) admit(c *call) error {
+	if why := s.foreign(c.r); why != "" {
+		return &RequestError{http.StatusForbidden, invalidRequest, why, "", "foreign_origin"}
+	}
 	if c.route == nil {
 		return s.notFound(c)
 	}
@@ -164,34 +166,6 @@ func (s *Server) cors(rw http.ResponseWriter, r *http.Request) bool {
 	}
 	rw.WriteHeader(http.StatusNoContent)
 	return true
-}
-
-func (s *Server) models(c *call) error {
-	list := wire.Models{Object: "list"}
-	for _, id := range append([]string{s.c.Model}, s.c.Aliases...) {
-		list.Data = append(list.Data, s.modelEntry(id))
-	}
-	return c.writeJSON(http.StatusOK, list)
-}
-
-func (s *Server) modelEntry(id string) wire.Model {
-	return wire.Model{ID: id, Object: "model", Created: s.c.Created.Unix(), OwnedBy: "glassbox", Root: s.c.Root, MaxModelLen: s.c.Engine.Context()}
-}
-
-func (s *Server) model(c *call) error {
-	_, id, _ := strings.Cut(c.r.URL.Path, "/v1/models/")
-	if err := s.knows(id); err != nil {
-		return err
-	}
-	return c.writeJSON(http.StatusOK, s.modelEntry(id))
-}
-
-// knows checks a model's id.
-func (s *Server) knows(id string) error {
-	if id == s.c.Model || slices.Contains(s.c.Aliases, id) {
-		return nil
-	}
-	return &RequestError{http.StatusNotFound, invalidRequest, fmt.Sprintf("model: wanted %q, found %q", s.c.Model, id), "model", "model_not_found"}
 }
 
 func (s *Server) health(c *call) error {

@@ -88,7 +88,7 @@ func TestStopsAreForThisMachine(t *testing.T) {
 	for _, headers := range [][]string{{"Origin", "https://elsewhere.example"}, {"Sec-Fetch-Site", "cross-site"}, {"Origin", "null"}} {
 		status, body := r.post(textPath, stopHere(object{"op": "embed"}), headers...)
 		require.Equal(t, http.StatusForbidden, status, headers)
-		require.Contains(t, body, `"code":"not_local"`)
+		require.Contains(t, body, `"code":"foreign_origin"`)
 	}
 	for remote, local := range map[string]bool{"127.0.0.1:5": true, "192.168.1.9:80": false, "[::1]:90": true, "127.0.0.9:1": true, "@": false, "[fe80::1]:5": false} {
 		for host, ours := range map[string]bool{"localhost:8080": true, "[::1]:8080": true, "10.0.0.1": true, "x.localhost": true, "elsewhere.example": false, "localhost.example:1": false} {
