@@ -50,7 +50,7 @@ func (x *experiments) Run(ctx context.Context, e web.Experiment) (*web.Experimen
 	defer running.Close()
 	mine := *x.o
 	mine.engine = running
-	api, err := newAPI(&mine, x.store.As(mine.head()), "")
+	api, err := newAPI(&mine, openai.Config{Tracer: x.store.As(mine.head())})
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"glassbox/engine"
 	"glassbox/engine/backend/cpu/kern"
@@ -20,7 +19,8 @@ import (
 
 // engineFlags choose the model and how it runs; serve, trace and bench-local share them.
 type engineFlags struct {
-	Model        string `default:"builtin" placeholder:"FILE.gguf" help:"Model file, or builtin: the one inside the binary."`
+	Model        string `default:"builtin" placeholder:"FILE.gguf" help:"Model file, a name in the --models folder, or builtin: the one inside the binary."`
+	Models       string `env:"GLASSBOX_MODELS" placeholder:"DIR" help:"Folder of model files; serve answers for all of them, each opened when a request first names it."`
 	Backend      string `default:"cpu" enum:"cpu,cuda,ref" help:"What computes: cpu, cuda (an NVIDIA GPU, in a binary built for it), or ref (plain Go, the slow truth)."`
 	Threads      int    `placeholder:"N" help:"Worker threads; one a core by default."`
 	CPUFeatures  string `name:"cpu-features" placeholder:"NAME" help:"Use these kernels instead of the best: amx-bf16, avx512-vnni, avx2 or generic."`
@@ -49,6 +49,20 @@ type opened struct {
 	templateFile string // "" = the template in the model's file
 }
 
+// find looks a model up: a path that is there, else a name in the models' folder, with or without .gguf, in any case.
+func (f *engineFlags) find(model string) string {
+	if _, err := os.Stat(model); err == nil || f.Models == "" {
+		return model
+	}
+	list, _ := os.ReadDir(f.Models)
+	for _, e := range list {
+		if !e.IsDir() && filepath.Ext(e.Name()) == ".gguf" && modelName(e.Name()) == modelName(model) {
+			return filepath.Join(f.Models, e.Name())
+		}
+	}
+	return model
+}
+
 // open maps the model's file and starts the engine.
 func (f *engineFlags) open() (*opened, error) {
 	if err := f.check(); err != nil {
@@ -60,8 +74,9 @@ func (f *engineFlags) open() (*opened, error) {
 		o.name, o.title, o.base, o.sha = builtin.Name, builtin.Title, builtin.File, builtin.SHA256
 		o.file, err = gguf.Parse(builtin.File, builtin.Model())
 	} else {
+		f.Model = f.find(f.Model)
 		o.base = filepath.Base(f.Model)
-		o.name = strings.ToLower(strings.TrimSuffix(o.base, ".gguf"))
+		o.name = modelName(o.base)
 		o.file, err = gguf.Open(f.Model)
 	}
 	if err != nil {

@@ -6,8 +6,10 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"glassbox/engine/openai"
+	"glassbox/trace/otlp"
 	"glassbox/web"
 	"glassbox/web/live"
 )
@@ -20,6 +22,9 @@ type serveCmd struct {
 	Host       []string `placeholder:"NAME" help:"Let browsers call under this host name too; addresses and localhost always may, * lets all."`
 	AllowBench bool     `help:"Let the Bench page measure endpoints on other machines, and readers on other machines start runs."`
 	BenchDir   string   `placeholder:"DIR" help:"Where the Bench page keeps its runs; by default a folder in your cache."`
+	Loaded     int      `default:"1" placeholder:"N" help:"How many models of the --models folder may be open at once, beside the one of --model."`
+	CORS       []string `name:"cors" placeholder:"ORIGIN" help:"Let pages of this origin call the API, such as https://app.example; * lets all."`
+	OTLP       string   `name:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"URL" help:"Send the spans of every request to this OpenTelemetry collector, such as http://127.0.0.1:4318."`
 	APIKey     string   `name:"api-key" env:"GLASSBOX_API_KEY" placeholder:"KEY" help:"Ask clients for this key (or set GLASSBOX_API_KEY)."`
 }
 
@@ -36,7 +41,13 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	defer o.close()
 	hub := live.New(live.Config{Lay: catalogue().Apply})
-	s, err := newServer(o, c.Traces, hub, c.APIKey)
+	ends, configure, err := c.more()
+	if err != nil {
+		l.Close()
+		return err
+	}
+	defer ends()
+	s, err := newServer(o, c.Traces, hub, c.APIKey, configure)
 	if err != nil {
 		l.Close()
 		return err
@@ -64,6 +75,48 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	fmt.Fprintln(os.Stderr, "glassbox: stopped; running requests were told")
 	return nil
+}
+
+// more is what the server has beside its model: who may call, further models, and a collector of spans. ends closes them.
+func (c *serveCmd) more() (ends func(), configure func(*server, *openai.Config), err error) {
+	var others *shelf
+	var spans *otlp.Exporter
+	if c.Loaded < 1 {
+		return nil, nil, &usageError{fmt.Sprintf("--loaded: wanted 1 or more, found %d", c.Loaded)}
+	}
+	if c.Models != "" {
+		if info, err := os.Stat(c.Models); err != nil || !info.IsDir() {
+			return nil, nil, fmt.Errorf("--models %s: wanted a folder of .gguf files, found none", c.Models)
+		}
+		others = &shelf{dir: c.Models, except: c.Model, flags: c.engineFlags, most: c.Loaded, loaded: map[string]*shelved{}}
+	}
+	if c.OTLP != "" {
+		spans, err = otlp.NewExporter(c.OTLP, otlp.Resource{Service: "glassbox", Version: version}, func(err error) { fmt.Fprintln(os.Stderr, "glassbox: warning:", err) })
+		if err != nil {
+			return nil, nil, &usageError{"--otlp-endpoint: " + err.Error()}
+		}
+	}
+	ends = func() {
+		if others != nil {
+			others.close()
+		}
+		if spans != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+			defer cancel()
+			if err := spans.Close(ctx); err != nil {
+				fmt.Fprintln(os.Stderr, "glassbox: warning:", err)
+			}
+		}
+	}
+	return ends, func(s *server, conf *openai.Config) {
+		conf.Hosts, conf.Origins = c.Host, c.CORS
+		if others != nil {
+			others.store, conf.Others = s.store, others
+		}
+		if spans != nil {
+			conf.Spans = spans
+		}
+	}, nil
 }
 
 // withKey asks browsers for the key too: recordings hold what was asked and answered. Everything but the looks of a page

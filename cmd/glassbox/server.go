@@ -32,7 +32,7 @@ type server struct {
 var catalogue = sync.OnceValue(func() *steps.Catalogue { return steps.Glassbox(engine.Sources) })
 
 // newServer puts API and recordings together. sink, if not nil, is told of running recordings.
-func newServer(o *opened, tracesDir string, sink file.Sink, apiKey string) (*server, error) {
+func newServer(o *opened, tracesDir string, sink file.Sink, apiKey string, more ...func(*server, *openai.Config)) (*server, error) {
 	s := &server{opened: o}
 	var err error
 	s.store, err = file.NewStore(file.StoreOptions{Head: o.head(), Dir: tracesDir, Finish: catalogue().Apply, Sink: sink,
@@ -40,18 +40,22 @@ func newServer(o *opened, tracesDir string, sink file.Sink, apiKey string) (*ser
 	if err != nil {
 		return nil, err
 	}
-	s.api, err = newAPI(o, s.store, apiKey)
+	c := openai.Config{Tracer: s.store, APIKey: apiKey}
+	for _, f := range more {
+		f(s, &c)
+	}
+	s.api, err = newAPI(o, c)
 	return s, err
 }
 
-// newAPI is the OpenAI API of an opened model.
-func newAPI(o *opened, tracer trace.Tracer, apiKey string) (*openai.Server, error) {
+// newAPI makes the API of an opened model.
+func newAPI(o *opened, c openai.Config) (*openai.Server, error) {
 	tmpl, err := o.template()
 	if err != nil {
 		return nil, err
 	}
-	c := openai.Config{Engine: openai.Wrap(o.engine), Model: o.name, Root: o.base, Tracer: tracer,
-		Captures: trace.CaptureSpec{Attention: true, Lens: true, Values: true, Logits: true}, APIKey: apiKey, Version: version, Commit: commit()}
+	c.Engine, c.Model, c.Root, c.Version, c.Commit = openai.Wrap(o.engine), o.name, o.base, version, commit()
+	c.Captures = trace.CaptureSpec{Attention: true, Lens: true, Values: true, Logits: true}
 	if tmpl != nil {
 		c.Template = openai.WrapTemplate(tmpl, o.engine.Tokenizer())
 	}
