@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"log"
+	"runtime/debug"
 
 	"glassbox/engine/sched"
 	"glassbox/trace"
@@ -12,6 +13,7 @@ import (
 // delivers a token to each request that finished its part.
 func (e *Engine) loop() {
 	defer close(e.done)
+	debug.SetPanicOnFault(true) // a model's file that is cut short while it is mapped ends a pass, not the process
 	for e.ctx.Err() == nil {
 		if e.sched.Idle() && len(e.work) == 0 {
 			select {

@@ -11,6 +11,7 @@ import (
 	"context"
 	"io/fs"
 	"net/http"
+	"runtime/debug"
 	"sync"
 
 	"glassbox/docs"
@@ -119,6 +120,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.recoverFault(w, r)
+	debug.SetPanicOnFault(true) // of a model's file that was cut short while it is mapped; for this connection's goroutine
 	s.mux.ServeHTTP(w, r)
 }
 

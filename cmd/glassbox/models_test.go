@@ -78,12 +78,19 @@ func TestServerSwitchesBetweenTheModelsOfAFolder(t *testing.T) {
 	require.Equal(t, 404, status)
 	require.Contains(t, body, `\"three\"`)
 	// Recordings say which model they are of.
-	res, err = http.Get(url + "/api/traces")
+	res, err = http.Post(url+"/v1/completions", "application/json", strings.NewReader(`{"model":"two","prompt":"abc","max_tokens":2,"glassbox":{"trace":true}}`))
 	require.NoError(t, err)
-	b, err := io.ReadAll(res.Body)
+	_, err = io.ReadAll(res.Body)
 	require.NoError(t, err)
 	res.Body.Close()
-	require.Contains(t, string(b), "two.gguf")
+	require.Eventually(t, func() bool {
+		rec, err := http.Get(url + "/api/traces/" + res.Header.Get("X-Glassbox-Trace-Id") + ".json")
+		require.NoError(t, err)
+		defer rec.Body.Close()
+		b, err := io.ReadAll(rec.Body)
+		require.NoError(t, err)
+		return rec.StatusCode == 200 && strings.Contains(string(b), `"two.gguf"`)
+	}, 10*time.Second, 20*time.Millisecond)
 }
 
 // While a model answers it is not put away for another: that request is told to come back.

@@ -27,6 +27,7 @@ type Backend struct {
 	steps    []step
 	weights  *memory
 	cache    *cache
+	lost     atomic.Bool // a worker could not read the model's file
 
 	mem     *memory     // of bufs
 	bufs    [][]float32 // by graph.Buf: rows of ld floats, padded with zeros; PerKey: see offs

@@ -1,13 +1,22 @@
 package cpu
 
 import (
+	"runtime/debug"
+
 	"glassbox/engine/backend/cpu/kern"
 	"glassbox/engine/graph"
 	"glassbox/engine/tensor"
 )
 
-// embed expands the tokens' rows of the embedding matrix, from the file's bytes.
+// embed expands the tokens' rows of the embedding matrix, from the file's bytes: the only ones that are not copied when the
+// model is loaded. A file that was cut short since then must end the pass and not the process.
 func embed(b *Backend, s *step, w int) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if recover() != nil {
+			b.lost.Store(true)
+		}
+	}()
 	lo, hi := split(len(b.batch.Tokens), w, b.active)
 	size := s.n.W.Type.RowBytes(s.n.W.Cols)
 	for t := lo; t < hi; t++ {

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"runtime"
 	"unsafe"
 
@@ -20,8 +21,13 @@ func (b *Backend) Run(batch *backend.Batch, ops *trace.PassOps) error {
 		return err
 	}
 	b.run(batch, ops, 0)
+	if b.lost.Swap(false) {
+		return errLost
+	}
 	return nil
 }
+
+var errLost = errors.New("the model's file cannot be read any more: it was cut short or replaced in place while it was in use; start again with a whole file, and replace a file by renaming another to its name")
 
 // run does the steps from the given one on.
 func (b *Backend) run(batch *backend.Batch, ops *trace.PassOps, from int) {

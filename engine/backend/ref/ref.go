@@ -5,9 +5,12 @@
 package ref
 
 import (
+	"fmt"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"glassbox/engine/backend"
 	"glassbox/engine/graph"
@@ -134,10 +137,17 @@ func (b *Backend) Run(batch *backend.Batch, ops *trace.PassOps) error {
 func (b *Backend) node(n *graph.Node, busy []int64, timed bool) {
 	f := b.fns[n.Kind]
 	var wg sync.WaitGroup
+	var broken atomic.Value // what a worker panicked with: a fault of the mapped file must not end the process
 	for w := range b.o.Threads {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
+			debug.SetPanicOnFault(true)
+			defer func() {
+				if p := recover(); p != nil {
+					broken.CompareAndSwap(nil, fmt.Sprint(p))
+				}
+			}()
 			if !timed {
 				f(b, n, w, b.o.Threads)
 				return
@@ -148,6 +158,9 @@ func (b *Backend) node(n *graph.Node, busy []int64, timed bool) {
 		}()
 	}
 	wg.Wait()
+	if p := broken.Load(); p != nil {
+		panic(p) // the caller makes an error of it
+	}
 }
 
 func (b *Backend) tapRow(buf graph.Buf, t int) []float32 {
