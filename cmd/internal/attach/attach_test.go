@@ -195,12 +195,15 @@ func eventsFile(t *testing.T, change func(h *eventsHead), events ...uint64) []by
 	return b
 }
 
+// word is the second word of an event: what happened to which function.
+func word(function, kind uint64) uint64 { return function<<20 | kind }
+
 func TestEventsBecomeNestedCalls(t *testing.T) {
 	_, threads, err := readEvents(eventsFile(t, func(*eventsHead) {},
-		90, 1<<20|kindReturn, // began before
-		110, 0<<20|kindCall, 120, 1<<20|kindCall, 125, 1<<20|kindYield, 130, 1<<20|kindResume,
-		140, 0<<20|kindReturn, // g ended without a word
-		150, 1<<20|kindCall))
+		90, word(1, kindReturn), // began before
+		110, word(0, kindCall), 120, word(1, kindCall), 125, word(1, kindYield), 130, word(1, kindResume),
+		140, word(0, kindReturn), // g ended without a word
+		150, word(1, kindCall)))
 	require.NoError(t, err)
 	require.Len(t, threads, 1)
 	require.Equal(t, "main", threads[0].name)
