@@ -175,6 +175,9 @@ func TestHelpTeaches(t *testing.T) {
 	}
 }
 
+// byOption are the steps that run where a request or the server asks for them.
+var byOption = map[string]bool{"draft": true, "verify": true, "accept": true, "reject": true, "grammar": true, "all_reduce": true}
+
 func TestTraceWritesARecordingOfTheWholeWalk(t *testing.T) {
 	dir := t.TempDir()
 	gbx, js := filepath.Join(dir, "a.gbx"), filepath.Join(dir, "b.json")
@@ -194,7 +197,12 @@ func TestTraceWritesARecordingOfTheWholeWalk(t *testing.T) {
 		require.GreaterOrEqual(t, len(rec.Walk), 55)
 		require.Zero(t, rec.Dropped.Spans)
 		for _, s := range rec.Walk {
-			require.Positive(t, s.Count, "step %s is not reached by the standard request", s.ID)
+			if byOption[s.ID] {
+				require.Zero(t, s.Count, s.ID)
+				require.Contains(t, s.Text, "Not reached: ", s.ID)
+			} else {
+				require.Positive(t, s.Count, "step %s is not reached by the standard request", s.ID)
+			}
 			require.NotEmpty(t, s.Source.Code.Lines, s.ID)
 		}
 	}
@@ -208,7 +216,7 @@ func TestEverySpanComesFromInsideTheSymbolOfItsStep(t *testing.T) {
 		catalogue := steps.Glassbox(engine.Sources)
 		require.Empty(t, catalogue.CheckSpans(rec), backend)
 		for _, s := range catalogue.Walk(rec.Model.Architecture) {
-			require.NotEmpty(t, rec.RawSources[s.ID], "%s: step %s", backend, s.ID)
+			require.Equal(t, byOption[s.ID], len(rec.RawSources[s.ID]) == 0, "%s: step %s", backend, s.ID)
 		}
 	}
 }

@@ -117,6 +117,9 @@ func (o *opened) closeFiles() error {
 
 // draftKind is the engine's word for what --draft says.
 func draftKind(s string) string {
+	if s == "" {
+		return spec.Off
+	}
 	if s == spec.Off || s == spec.Ngram {
 		return s
 	}
