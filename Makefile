@@ -133,6 +133,7 @@ bench: ## ours beside llama.cpp on the same file, threads and lengths; fails whe
 	@go run ./cmd/internal/peerbench $(BENCH_FLAGS)
 	@$(STEP) "what captures cost" go test ./engine/capture -run XXX -bench Captures
 	@$(STEP) "what running answers feel of a prompt of 4,000 tokens" go test ./engine -run XXX -bench LongPrompt -benchtime 1x
+	@$(STEP) "a load that must be survived: 200 streams at once, 10,000 short requests" go run ./cmd/internal/load
 	@$(STEP) "the bench client against servers of known speed" go run ./cmd/internal/bench/accuracy
 
 .PHONY: bench-peers

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"glassbox/trace"
@@ -62,6 +63,7 @@ func newMetrics(c Config) *metrics {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(m.duration, m.ttft, m.tpot, m.fineTTFT, m.fineTPOT, m.gap, m.queue, m.prefill, m.decode, m.promptLen, m.outputLen, m.promptTokens, m.outputTokens, m.traced, m.finished)
 	reg.MustRegister(gauges(c)...)
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
 	return m
 }
