@@ -179,7 +179,8 @@ recordings: ## record what ships in static/recordings again; on a quiet machine,
 
 CUDA       := engine/backend/cuda
 CUDA_OUT   := $(CURDIR)/out/cuda
-CUDA_TOOLS  = $(wildcard .venv-cuda/lib/python3*/site-packages/nvidia)
+# A word of the shell, for the folder may be made by an earlier line of the same recipe.
+CUDA_TOOLS  = $$(echo .venv-cuda/lib/python3*/site-packages/nvidia)
 # What a build with the tag needs: cuda.h, and the shim in place of libcuda.
 CUDA_ENV    = CGO_ENABLED=1 CGO_CFLAGS="-I$(CURDIR)/$(CUDA_TOOLS)/cuda_runtime/include -Wno-deprecated-declarations" CGO_LDFLAGS="-L$(CUDA_OUT)/static"
 # What runs a program on the emulated driver. Leaks end it.

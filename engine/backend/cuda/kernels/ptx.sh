@@ -13,8 +13,8 @@ one() {
   set -euo pipefail
   k=$(basename "$1" .cu); out=$DIR/$k.ptx
   "$NVCC" -std=c++17 -O3 -I. -arch=compute_80 -ptx "$1" -o "$out.tmp"
-  # The compiler's name and build number are no content.
-  sed -e 's/^\.version .*/.version 7.8/' -e '/^\/\//d' -e '/^$/d' "$out.tmp" > "$out"; rm "$out.tmp"
+  # The compiler's name and build number are no content, nor is the hash of a path in names of what is internal.
+  sed -e 's/^\.version .*/.version 7.8/' -e '/^\/\//d' -e '/^$/d' -e 's/_INTERNAL_[0-9a-f]\{8\}_/_INTERNAL_00000000_/g' "$out.tmp" > "$out"; rm "$out.tmp"
   for a in 80 89 90; do
     echo "== $k sm_$a"; "$(dirname "$NVCC")/ptxas" -v -arch=sm_$a "$out" -o /dev/null 2>&1
   done > "$out.report" || { cat "$out.report" >&2; exit 1; }
