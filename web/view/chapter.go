@@ -112,7 +112,7 @@ var figureKinds = map[string]figureKind{
 	"passes":  {"Passes of the loop, to scale", "", hasCompany, drawPasses},
 	"stack":   {"One op, level by level", "", hasWalk, drawStack},
 	"pages":   {"The request's pages at its end", "", hasWalk, drawPages},
-	"shards":  {"Work and sums of one layer", "No recording here was made on several shards. Try it below, or start the server with --shards.", hasSums, drawShards},
+	"shards":  {"Work and sums of one decode pass", "No recording here was made on several shards. Try it below, or start the server with --shards.", hasSums, drawShards},
 	"sample":  {"The first word of the answer", "No recording here has the logits. glassbox trace --capture logits makes one.", hasLogits, drawSample},
 	"loop":    {"Every turn of an answer, to scale", "", hasWalk, drawPasses},
 	"numbers": {"The three numbers of this recording", "", hasWalk, drawNumbers},

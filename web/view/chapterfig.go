@@ -129,7 +129,7 @@ func against(rec *file.Recording, s *file.Span) string {
 	return fmt.Sprintf("%s Measured on this machine: %s GB/s from memory, %s G operations a second on 8-bit integers.", rate, Sig3(last.GBPerS.Median), Sig3(r.Int8.Median))
 }
 
-// drawShards compares the work of one layer with the sums in it, over all layers of the middle decode pass.
+// drawShards compares the work of the first decode pass with the sums in it, all layers together.
 func drawShards(f *Figure, _ *steps.Chapter, rec *file.Recording) {
 	pass := file.None
 	for _, p := range rec.Passes {
