@@ -3,7 +3,6 @@ package web
 import (
 	"errors"
 	"io/fs"
-	"net"
 	"net/http"
 	"time"
 
@@ -163,8 +162,7 @@ func (s *Server) showBench(w http.ResponseWriter, r *http.Request, status int, f
 // benchAway says why a caller may neither start nor stop a run, "" when it may: one from another machine could reach what
 // only this machine may reach.
 func (s *Server) benchAway(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsLoopback() || s.c.Benches.About().Anywhere {
+	if local(r) || s.c.Benches.About().Anywhere {
 		return ""
 	}
 	return "Runs are started and stopped from the machine that the server runs on, unless it was started with --allow-bench."
