@@ -8,8 +8,8 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,10 +19,16 @@ import (
 	"glassbox/engine/tensor"
 )
 
-// Path returns where the built-in model's file lies.
+// Path returns where the built-in model's file lies: in the checkout that the test's own folder is part of.
 func Path() string {
-	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(here), "..", "builtin", "SmolLM2-135M-Instruct.Q4_1.gguf")
+	const name = "engine/builtin/SmolLM2-135M-Instruct.Q4_1.gguf"
+	dir, _ := os.Getwd()
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return filepath.Join(dir, name)
+		}
+	}
+	return name
 }
 
 // File maps the built-in model's file for the length of the test.

@@ -119,7 +119,7 @@ func TestMissingCaptureIsRecordedOnThePage(t *testing.T) {
 // 1,024 heads are drawn, each where its label says, and found by their scores.
 func TestThousandHeads(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, manyheads.Write(dir))
+	require.NoError(t, manyheads.Write(browser.Checkout(), dir))
 	base := browser.StartServer(t, "--traces", dir)
 	p := browser.Open(t, browser.Start(t), base, browser.Desk, "light")
 	p.GoTo("/trace/" + manyheads.Name + "?view=attention&layer=31&head=31&opts=sort:entropy")

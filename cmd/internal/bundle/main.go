@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 )
 
 func main() {
@@ -61,9 +60,13 @@ func run(root, tests string, commands bool) error {
 	return tooHeavy(all)
 }
 
-// checkoutRoot is the folder that holds go.mod of the main module, found from
-// where this source file was compiled.
+// checkoutRoot is the folder above the working directory that holds web/client.
 func checkoutRoot() string {
-	_, self, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(self), "..", "..", "..")
+	dir, _ := os.Getwd()
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "web", "client")); err == nil {
+			return dir
+		}
+	}
+	return "."
 }

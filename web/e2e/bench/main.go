@@ -112,7 +112,7 @@ func measure(t *browser.Program, runs int) []row {
 // and from a key in the grid, where every move shows another head, to pixels.
 func heads(t *browser.Program, chromium context.Context, runs int) []row {
 	dir := t.TempDir()
-	if err := manyheads.Write(dir); err != nil {
+	if err := manyheads.Write(browser.Checkout(), dir); err != nil {
 		t.Errorf("%v", err)
 		t.FailNow()
 	}

@@ -17,7 +17,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	goruntime "runtime"
 	"strings"
 	"sync"
 	"time"
@@ -62,7 +61,7 @@ func binary() (string, error) {
 		}
 		bin = filepath.Join(dir, "glassbox")
 		c := exec.Command("go", "build", "-o", bin, "./cmd/glassbox")
-		c.Dir = checkout()
+		c.Dir = Checkout()
 		if out, err := c.CombinedOutput(); err != nil {
 			binErr = fmt.Errorf("go build ./cmd/glassbox: %v\n%s", err, out)
 		}
@@ -70,10 +69,15 @@ func binary() (string, error) {
 	return bin, binErr
 }
 
-// checkout is the root of the repository, found from where this file was compiled.
-func checkout() string {
-	_, self, _, _ := goruntime.Caller(0)
-	return filepath.Join(filepath.Dir(self), "..", "..", "..")
+// Checkout is the root of the repository: the folder above the working directory that holds cmd/glassbox.
+func Checkout() string {
+	dir, _ := os.Getwd()
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "cmd", "glassbox")); err == nil {
+			return dir
+		}
+	}
+	return "."
 }
 
 var address = regexp.MustCompile(`http://[\w.:\[\]-]+`)

@@ -16,7 +16,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 )
 
 // Name is the recording's id.
@@ -25,10 +24,9 @@ const Name = "many-heads"
 // Layers, Heads and Tokens are the shape of the attention: 1,024 maps of 41 x 41.
 const Layers, Heads, Tokens = 32, 32, 41
 
-// Write writes Name.gbx into dir: the shipped recording's walk and tokens, cut to Tokens positions, with random attention.
-func Write(dir string) error {
-	_, self, _, _ := runtime.Caller(0)
-	trace, err := shipped(filepath.Join(filepath.Dir(self), "..", "..", "..", "static", "recordings", "why-is-the-sky-blue.gbx"))
+// Write writes Name.gbx into dir, from the checkout's root: the shipped recording's walk and tokens, cut to Tokens positions, with random attention.
+func Write(root, dir string) error {
+	trace, err := shipped(filepath.Join(root, "static", "recordings", "why-is-the-sky-blue.gbx"))
 	if err != nil {
 		return err
 	}
