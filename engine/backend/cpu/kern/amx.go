@@ -16,8 +16,9 @@ const (
 	wideK           = 8512
 	wideAhead       = 8 << 10 // what kernels read beyond the end of inputs, and do not use
 	tileSums        = 2*1024 + 64
-	tileInputs      = 768 << 10 // bytes of inputs that stay in the second cache
-	tileColumns     = 320       // multiplied at a time: inputs of 16 tokens and weights of 32 rows stay in the first cache
+	tileInputs      = 1 << 20 // bytes of inputs that stay in the second cache
+	tileTokens      = 128     // go over the same widened weights
+	tileColumns     = 256     // multiplied at a time: inputs of 16 tokens and weights of 32 rows stay in the first cache
 	// tileScratch is what a product needs for sums and widened weights.
 	tileScratch = tileSums + 2*(tileColumns/32)*wideBlock + wideK
 )
@@ -63,9 +64,8 @@ type tileJob struct {
 	sums, w    []byte
 }
 
-// tileMat multiplies some columns of 32 rows at a time, widened to bfloat16 once for all tokens. Inputs that fit into the
-// second cache are gone over for each 32 rows. Of larger ones as many columns as fit are multiplied with all rows, then the
-// next; the sums wait in y.
+// tileMat multiplies some columns of 32 rows at a time, widened to bfloat16 once for tileTokens tokens. As many columns of
+// these tokens as fit into the second cache are multiplied with all rows, then the next; meanwhile the sums wait in y.
 func (m *Mat) tileMat(y []float32, ldy int, x Input, p0, p1 int, scratch []byte) {
 	q := m.Quant()
 	j := tileJob{m: m, y: y, ldy: ldy, x: x.Q, each: q.wide(m.NCols), full: x.N / MaxT, rest: x.N % MaxT, cfg: &tileConfigs[1],
@@ -76,34 +76,36 @@ func (m *Mat) tileMat(y []float32, ldy int, x Input, p0, p1 int, scratch []byte)
 	if m.Form == Q6_K {
 		j.cfg = &tileConfigs[0]
 	}
-	_, _ = x.Q[(j.full*MaxT+(j.rest+1)/2*2)*j.each-1], m.Data[2*p1*m.units*j.packed-1]
-	most := max(tileInputs/(x.N*j.in*j.blocks), 1) // units whose inputs fit
-	outer := x.N*j.each > tileInputs
-	if !outer {
-		most = m.units
-	}
-	most = min(most, max(tileColumns/info[m.Form].unitK, 1))
-	steps := (m.units + most - 1) / most
-	if outer {
+	tiles := (x.N + MaxT - 2) / MaxT // one token beyond whole tiles is left to last
+	_, _ = x.Q[((x.N+1)/2*2-1)*j.each], m.Data[2*p1*m.units*j.packed-1]
+	parts := (tiles*MaxT + tileTokens - 1) / tileTokens
+	for part := range parts {
+		t0, t1 := tiles*part/parts, tiles*(part+1)/parts
+		steps := min(((t1-t0)*MaxT*j.each+tileInputs-1)/tileInputs, m.units)
 		for s := range steps {
+			u0, u1 := m.units*s/steps, m.units*(s+1)/steps
 			for p := p0; p < p1; p++ {
-				j.columns(p, m.units*s/steps, m.units*(s+1)/steps)
-			}
-		}
-	} else {
-		for p := p0; p < p1; p++ {
-			for s := range steps {
-				j.columns(p, m.units*s/steps, m.units*(s+1)/steps)
+				j.pieces(p, u0, u1, t0, t1)
 			}
 		}
 	}
 	if j.rest == 1 {
-		j.last(p0, p1)
+		j.last(x.N-1, p0, p1)
 	}
 }
 
-// columns multiplies units [u0, u1) of 32 rows.
-func (j *tileJob) columns(p, u0, u1 int) {
+// pieces multiplies units [u0, u1) of 32 rows by tiles [t0, t1), so many units at a time as stay in the first cache.
+func (j *tileJob) pieces(p, u0, u1, t0, t1 int) {
+	most := max(tileColumns/info[j.m.Form].unitK, 1)
+	for n := (u1 - u0 + most - 1) / most; n > 0; n-- {
+		u := u0 + (u1-u0)/n
+		j.columns(p, u0, u, t0, t1)
+		u0 = u
+	}
+}
+
+// columns multiplies units [u0, u1) of 32 rows by tiles [t0, t1).
+func (j *tileJob) columns(p, u0, u1, t0, t1 int) {
 	m, n := j.m, (u1-u0)*j.blocks
 	ws := n * j.unit
 	_ = j.w[2*ws+wideK-1]
@@ -115,19 +117,21 @@ func (j *tileJob) columns(p, u0, u1 int) {
 		first = 1
 	}
 	at := u0 * j.blocks * j.in
-	if j.full > 0 {
-		m.k.tiles[m.Form][MaxT/2](&j.y[Pair*p], 4*j.ldy, &j.w[0], ws, &j.x[at*MaxT], MaxT*j.each, n, j.full, &j.cfg[MaxT][0], &j.sums[0], first, MaxT)
+	run := func(t, T, n, tiles, used int) {
+		tok := t * MaxT
+		m.k.tiles[m.Form][T/2](&j.y[tok*j.ldy+Pair*p], 4*j.ldy, &j.w[0], ws, &j.x[tok*j.each+at*T], T*j.each, n, tiles, &j.cfg[T][0], &j.sums[0], first, used)
 	}
-	if j.rest > 1 {
-		even := (j.rest + 1) / 2 * 2
-		t := j.full * MaxT
-		m.k.tiles[m.Form][even/2](&j.y[t*j.ldy+Pair*p], 4*j.ldy, &j.w[0], ws, &j.x[t*j.each+at*even], 0, n, 1, &j.cfg[even][0], &j.sums[0], first, j.rest)
+	if whole := min(t1, j.full); whole > t0 {
+		run(t0, MaxT, n, whole-t0, MaxT)
+	}
+	if t1 > j.full {
+		run(j.full, (j.rest+1)/2*2, n, 1, j.rest)
 	}
 }
 
 // last multiplies the one token that is left beyond whole tiles.
-func (j *tileJob) last(p0, p1 int) {
-	m, t := j.m, j.full*MaxT
+func (j *tileJob) last(t, p0, p1 int) {
+	m := j.m
 	gb := m.units * j.packed
 	for p := p0; p < p1; p++ {
 		out, q, w := &j.y[t*j.ldy+Pair*p], &j.x[t*j.each], &m.Data[2*p*gb]

@@ -40,6 +40,15 @@ func BenchmarkMatMat(b *testing.B) {
 	}
 }
 
+// BenchmarkPrompt multiplies 512 tokens by the matrices of a model of 1.5B: up, down.
+func BenchmarkPrompt(b *testing.B) {
+	k := all(b)[0] // the best one here
+	for _, ty := range []tensor.Type{tensor.Q4_0, tensor.Q8_0, tensor.Q4_K, tensor.Q6_K} {
+		b.Run(fmt.Sprintf("%s/%v/up", k.name, ty), func(b *testing.B) { benchMul(b, k, ty, 8960, 1536, 512) })
+		b.Run(fmt.Sprintf("%s/%v/down", k.name, ty), func(b *testing.B) { benchMul(b, k, ty, 1536, 8960, 512) })
+	}
+}
+
 func benchMul(b *testing.B, k *Kernels, ty tensor.Type, rows, cols, n int) {
 	rnd := newRand(1)
 	src := make([]byte, rows*ty.RowBytes(cols))
