@@ -2,6 +2,8 @@ package steps
 
 import (
 	"fmt"
+	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 
@@ -19,6 +21,7 @@ type Engine struct {
 	Native  bool   // machine code, and not Python
 
 	Packages []string // Python: whose functions are recorded; native: the names of its files, program and libraries
+	Root     string   // Python: the repository's folder that holds the packages, "" = its root
 	Skip     []string // functions that are left out: those that spin while they wait, and helpers without number
 	Lanes    []LaneRule
 	Pass     string // symbol of one run of the model, with its path: "vllm/x.py:Runner.execute"
@@ -83,6 +86,20 @@ func (c *Catalogue) For(e Engine) error {
 		}
 	}
 	return nil
+}
+
+// InRepo is the path in the repository of a file that is known from its package on.
+func (e Engine) InRepo(file string) string { return path.Join(e.Root, file) }
+
+// Checkout are the files of a checkout, or of an unpacked package, by their paths in the repository.
+func (e Engine) Checkout(files fs.FS) fs.FS {
+	if e.Root == "" {
+		return files
+	}
+	if _, err := fs.Stat(files, e.Root); err == nil {
+		return files
+	}
+	return below{e.Root, files}
 }
 
 // LaneOf returns the lane of a thread.

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,9 +11,10 @@ import (
 	"glassbox/steps/anchor"
 )
 
-// Pin is an anchor of a page: the symbol itself, or a function of its match.
+// Pin is an anchor of a page: the symbol itself, or a function of its match; or of a stage's file.
 type Pin struct {
-	Step  *Step
+	File  string // "catalog/vllm/01-gate.md", "stages/1-receive.md"
+	Step  *Step  // nil: of a stage
 	Place anchor.Place
 	Own   bool // the page's symbol, whose line the page holds
 }
@@ -23,14 +25,14 @@ func (c *Catalogue) Pins() []Pin {
 	seen := map[anchor.Place]bool{}
 	for _, s := range c.Steps {
 		own := anchor.Place{Path: s.Path, Symbol: s.Symbol, Line: s.Line}
-		out = append(out, Pin{s, own, true})
+		out = append(out, Pin{s.File, s, own, true})
 		for _, r := range s.rules() {
 			p := anchor.Place{Path: r.path, Symbol: r.symbol}
 			if r.symbol == s.Symbol && r.path == s.Path || seen[p] {
 				continue
 			}
 			seen[p] = true
-			out = append(out, Pin{s, p, false})
+			out = append(out, Pin{s.File, s, p, false})
 		}
 	}
 	return out
@@ -43,9 +45,11 @@ type Located struct {
 	State anchor.State
 }
 
-// Locate looks for all pins in a checkout.
-func (c *Catalogue) Locate(t *anchor.Tree) []Located {
-	pins := c.Pins()
+// Locate looks for all pins of a catalogue in a checkout.
+func (c *Catalogue) Locate(t *anchor.Tree) []Located { return LocatePins(t, c.Pins()) }
+
+// LocatePins looks for pins in a checkout.
+func LocatePins(t *anchor.Tree, pins []Pin) []Located {
 	places := make([]anchor.Place, len(pins))
 	for i, p := range pins {
 		places[i] = p.Place
@@ -62,21 +66,26 @@ var (
 	pathKey = regexp.MustCompile(`(?m)^path: .*$`)
 )
 
-// Repin writes the new line and path of pages whose symbol moved into their files below dir, which holds catalog/. It
+// Repin writes the new places of what moved into the files below dir, the folder of this package in a checkout of ours. It
 // returns the files it changed.
-func (c *Catalogue) Repin(dir string, found []Located) ([]string, error) {
+func Repin(dir string, found []Located) ([]string, error) {
 	var changed []string
 	for _, l := range found {
-		if !l.Own || l.State != anchor.Moved {
+		if l.State != anchor.Moved || !l.Own && l.Step != nil {
 			continue
 		}
-		name := filepath.Join(dir, filepath.FromSlash(l.Step.File))
+		name := filepath.Join(dir, filepath.FromSlash(l.File))
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return changed, fmt.Errorf("--write: %w", err)
 		}
-		text = lineKey.ReplaceAll(text, fmt.Appendf(nil, "line: %d", l.Now.Line))
-		text = pathKey.ReplaceAll(text, []byte("path: "+l.Now.Path))
+		if l.Step != nil {
+			text = lineKey.ReplaceAll(text, fmt.Appendf(nil, "line: %d", l.Now.Line))
+			text = pathKey.ReplaceAll(text, []byte("path: "+l.Now.Path))
+		} else {
+			place := func(p anchor.Place) []byte { return fmt.Appendf(nil, "[%s:%d %s]", p.Path, p.Line, p.Symbol) }
+			text = bytes.ReplaceAll(text, place(l.Place), place(l.Now))
+		}
 		if err := os.WriteFile(name, text, 0o666); err != nil {
 			return changed, fmt.Errorf("--write: %w", err)
 		}

@@ -40,7 +40,8 @@ func (c *stepsCheckCmd) Run() error {
 	if info, err := os.Stat(c.Src); err != nil || !info.IsDir() {
 		return &usageError{fmt.Sprintf("--src %s: wanted the folder of a checkout of %s", c.Src, e.Repo)}
 	}
-	found := cat.Locate(anchor.NewTree(os.DirFS(c.Src)))
+	pins := append(cat.Pins(), steps.StagePins(steps.Stages(nil), e.Name)...)
+	found := steps.LocatePins(anchor.NewTree(e.Checkout(os.DirFS(c.Src))), pins)
 	count := map[anchor.State]int{}
 	for _, l := range found {
 		count[l.State]++
@@ -53,7 +54,7 @@ func (c *stepsCheckCmd) Run() error {
 		c.print(e, found, count)
 	}
 	if c.Write != "" {
-		changed, err := cat.Repin(c.Write, found)
+		changed, err := steps.Repin(c.Write, found)
 		if err != nil {
 			return err
 		}
@@ -74,9 +75,9 @@ func (c *stepsCheckCmd) print(e steps.Engine, found []steps.Located, count map[a
 				fmt.Printf("unchanged  %s\n", was)
 			}
 		case anchor.Gone:
-			fmt.Printf("gone       %s (%s)\n", was, filepath.Base(l.Step.File))
+			fmt.Printf("gone       %s (%s)\n", was, filepath.Base(l.File))
 		default:
-			fmt.Printf("%-9s  %s -> %s:%d %s (%s)\n", l.State, was, l.Now.Path, l.Now.Line, l.Now.Symbol, filepath.Base(l.Step.File))
+			fmt.Printf("%-9s  %s -> %s:%d %s (%s)\n", l.State, was, l.Now.Path, l.Now.Line, l.Now.Symbol, filepath.Base(l.File))
 		}
 	}
 	fmt.Printf("%s %s: %d anchors on %d pages: %d unchanged, %d moved, %d renamed, %d gone\n", e.Title, e.Version, len(found), len(pages(found)),
@@ -86,21 +87,26 @@ func (c *stepsCheckCmd) print(e steps.Engine, found []steps.Located, count map[a
 func pages(found []steps.Located) map[string]bool {
 	out := map[string]bool{}
 	for _, l := range found {
-		out[l.Step.ID] = true
+		out[l.File] = true
 	}
 	return out
 }
 
 func (c *stepsCheckCmd) json(e steps.Engine, found []steps.Located, count map[anchor.State]int) error {
 	type line struct {
-		Step  string       `json:"step"`
+		File  string       `json:"file"`
+		Step  string       `json:"step,omitempty"`
 		State anchor.State `json:"state"`
 		Was   anchor.Place `json:"was"`
 		Now   anchor.Place `json:"now"`
 	}
 	var lines []line
 	for _, l := range found {
-		lines = append(lines, line{l.Step.ID, l.State, l.Place, l.Now})
+		step := ""
+		if l.Step != nil {
+			step = l.Step.ID
+		}
+		lines = append(lines, line{l.File, step, l.State, l.Place, l.Now})
 	}
 	w := json.NewEncoder(os.Stdout)
 	w.SetIndent("", " ")
@@ -136,7 +142,7 @@ func (c *stepsLayCmd) Run() error {
 	c.Model.declare(rec)
 	cat.Apply(rec)
 	if c.Src != "" {
-		if steps.ReadCode(rec, os.DirFS(c.Src)) == 0 {
+		if steps.ReadCode(rec, e.Checkout(os.DirFS(c.Src))) == 0 {
 			return fmt.Errorf("--src %s: none of the walk's files is there: wanted the root of a checkout of %s", c.Src, e.Repo)
 		}
 	}

@@ -66,6 +66,9 @@ type Tree struct {
 // NewTree reads below a folder.
 func NewTree(files fs.FS) *Tree { return &Tree{files: files, defs: map[string][]Def{}} }
 
+// Defs are the functions, methods and classes of a file of the checkout.
+func (t *Tree) Defs(name string) []Def { return t.of(name) }
+
 func (t *Tree) of(name string) []Def {
 	if d, ok := t.defs[name]; ok {
 		return d

@@ -30,12 +30,13 @@ func merge(o *Options, a *answer, threads []thread) (*file.Recording, error) {
 		t := &threads[i]
 		lane := e.LaneOf(t.process, t.name)
 		lanes[lane.ID] = lane
-		seen[lane.ID] = addSpans(rec, t, lane.ID, a.began, seen[lane.ID])
+		seen[lane.ID] = addSpans(rec, &e, t, lane.ID, a.began, seen[lane.ID])
 	}
 	if len(rec.Spans) == 0 {
 		return nil, fmt.Errorf("no call began behind the request's first byte: is %s the address of this engine?", o.URL)
 	}
 	file.Finish(rec)
+	rec.Numbers.PromptTokens = a.promptTokens // the engine counts them, and does not say which they are
 	for i := range rec.Spans { // in the order in which the request comes to them
 		if l, ok := lanes[rec.Spans[i].Lane]; ok {
 			rec.Lanes = append(rec.Lanes, l)
@@ -46,7 +47,7 @@ func merge(o *Options, a *answer, threads []thread) (*file.Recording, error) {
 }
 
 // addSpans appends the calls of a thread; n is how many spans its lane has.
-func addSpans(rec *file.Recording, t *thread, lane string, began int64, n int) int {
+func addSpans(rec *file.Recording, e *steps.Engine, t *thread, lane string, began int64, n int) int {
 	ids := make([]string, len(t.calls))
 	for i := range t.calls {
 		c := &t.calls[i]
@@ -60,7 +61,7 @@ func addSpans(rec *file.Recording, t *thread, lane string, began int64, n int) i
 			s.Parent = ids[c.parent]
 		}
 		if c.fn.file != "" {
-			s.Attrs[steps.AttrFile] = c.fn.file
+			s.Attrs[steps.AttrFile] = e.InRepo(c.fn.file)
 		}
 		if c.fn.line > 0 {
 			s.Attrs[steps.AttrLine] = int64(c.fn.line)
@@ -108,7 +109,6 @@ func request(rec *file.Recording, o *Options, a *answer) error {
 		}
 		r.OutputTokens = append(r.OutputTokens, t)
 	}
-	rec.Numbers.PromptTokens = a.promptTokens
 	return nil
 }
 
