@@ -184,7 +184,7 @@ CUDA_TOOLS  = $$(echo .venv-cuda/lib/python3*/site-packages/nvidia)
 # What a build with the tag needs: cuda.h, and the shim in place of libcuda.
 CUDA_ENV    = CGO_ENABLED=1 CGO_CFLAGS="-I$(CURDIR)/$(CUDA_TOOLS)/cuda_runtime/include -Wno-deprecated-declarations" CGO_LDFLAGS="-L$(CUDA_OUT)/static"
 # What runs a program on the emulated driver. Leaks end it.
-CUDA_EMU    = CUDA_DRIVER_LIBRARY=$(CUDA_OUT)/libcuda.so.1 CUEMU_GORGONIA=1 CUEMU_LEAK_ABORT=1
+CUDA_EMU    = CUDA_DRIVER_LIBRARY=$(CUDA_OUT)/libcuda.so.1 GLASSBOX_NCCL=$(CUDA_OUT)/libnccl.so.2 CUEMU_GORGONIA=1 CUEMU_LEAK_ABORT=1
 
 .PHONY: cuda
 cuda: ## the CUDA backend on an emulated driver: PTX fresh, no spills, all its tests; no GPU needed

@@ -51,7 +51,7 @@ type Options struct {
 	DraftAlways bool       // guess whatever it costs, for tests and measurements
 
 	Shards    int    // devices that compute the model together (tensor parallel); default 1
-	AllReduce string // how they sum up: tp.Direct (default) or tp.Ring
+	AllReduce string // how they sum up: tp.Direct or tp.Ring, tp.NCCL between GPUs; "" = Direct, between GPUs NCCL where its library is
 
 	StopLimit time.Duration // how long the engine may stand still at a request's stop; default stops.DefaultLimit
 }

@@ -14,9 +14,6 @@ func (o *Options) open(g *graph.Graph, open backend.Opener, bo backend.Options) 
 		be, err := open(g, bo)
 		return be, g, err
 	}
-	if o.Backend == "cuda" {
-		return nil, nil, fmt.Errorf("shards: wanted the backend cpu or ref, found %s: leave --shards out", o.Backend)
-	}
 	be, err := tp.Open(g, open, bo, tp.Options{Shards: o.Shards, AllReduce: o.AllReduce})
 	if err != nil {
 		return nil, nil, err

@@ -48,6 +48,8 @@ type PassOps struct {
 	Workers int
 	Ops     []OpTime
 	Busy    []uint32
+	Calls   []Call // to the driver of a device, in order; none where there is no driver
+	Clocks  Clocks // with Calls
 }
 
 // Reset makes room for n ops of the given number of workers, reusing memory.
@@ -59,6 +61,7 @@ func (p *PassOps) Reset(n, workers int) {
 		p.Busy = make([]uint32, n*workers)
 	}
 	p.Ops, p.Busy, p.Workers = p.Ops[:n], p.Busy[:n*workers], workers
+	p.Calls, p.Clocks = p.Calls[:0], Clocks{}
 }
 
 // Pass hands a copy of a measured pass to the recorder. The loop calls it once a pass and request; when the collector is
@@ -74,6 +77,7 @@ func (r *Recorder) Pass(src *PassOps, as Pass) {
 	p.Reset(len(src.Ops), src.Workers)
 	copy(p.Ops, src.Ops)
 	copy(p.Busy, src.Busy)
+	p.Calls, p.Clocks = append(p.Calls, src.Calls...), src.Clocks
 	p.Pass = as
 	if !r.passes.push(p) {
 		r.dropped.Add(int64(len(src.Ops)))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"glassbox/engine"
 	"glassbox/engine/backend/cpu/kern"
@@ -32,7 +33,7 @@ type engineFlags struct {
 	PrefixCache  string `name:"prefix-cache" default:"on" enum:"on,off" help:"Share keys and values between prompts that begin alike: on or off. Answers stay the same."`
 	Draft        string `default:"off" placeholder:"HOW" help:"Guess tokens ahead and check several in one pass: off, ngram (look the last ones up in the text so far), builtin, or a smaller model FILE.gguf with the same vocabulary. Answers stay the same."`
 	Shards       int    `placeholder:"N" help:"Cut the model into N parts that compute together, each with its own threads, weights and cache (tensor parallel)."`
-	AllReduce    string `name:"all-reduce" default:"direct" enum:"direct,ring" help:"How shards sum up: direct or ring."`
+	AllReduce    string `name:"all-reduce" default:"auto" enum:"auto,direct,ring,nccl" help:"How shards sum up: direct, ring, or nccl (NVIDIA's library, between GPUs); auto is nccl where it can be had, else direct."`
 	DraftTokens  int    `placeholder:"N" help:"Most tokens to guess at once (default 8)."`
 }
 
@@ -100,7 +101,7 @@ func (f *engineFlags) open() (*opened, error) {
 // options are the flags as the engine takes them.
 func (f *engineFlags) options(draft *gguf.File) engine.Options {
 	return engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots, KV: f.KVType, KVTokens: f.KVTokens,
-		NoPrefix: f.PrefixCache == "off", Draft: draftKind(f.Draft), DraftFile: draft, Drafts: f.DraftTokens, Shards: f.Shards, AllReduce: f.AllReduce}
+		NoPrefix: f.PrefixCache == "off", Draft: draftKind(f.Draft), DraftFile: draft, Drafts: f.DraftTokens, Shards: f.Shards, AllReduce: strings.TrimPrefix(f.AllReduce, "auto")}
 }
 
 // close ends the engine, then unmaps the file.
@@ -180,7 +181,7 @@ func (o *opened) head() file.Head {
 		Engine: file.Engine{Name: "glassbox", Version: version, Commit: cmp.Or(commit(), "unknown")},
 		Model: file.Model{Name: cmp.Or(o.title, c.Name, o.name), File: o.base, SHA256: cmp.Or(o.sha, o.file.SHA256()), Architecture: c.Arch, Quantization: c.Quant,
 			Layers: c.Layers, Heads: c.Heads, KVHeads: c.KVHeads, Width: c.Width, Vocab: c.Vocab, HeadDim: c.HeadDim, FFN: c.FFN, Context: c.Context, Tensors: o.tensors()},
-		Device: file.Device{Kind: d.Kind, Name: d.Name, Threads: d.Threads, Features: d.Features, Roof: knownRoof(d), InputTop: o.inputTop()},
+		Device: file.Device{Kind: d.Kind, Name: d.Name, Driver: d.Driver, Threads: d.Threads, Features: d.Features, Roof: knownRoof(d), InputTop: o.inputTop()},
 		Memory: &file.Memory{PageTokens: m.PageTokens, Pages: m.Pages, PageBytes: m.BytesPerToken * int64(m.PageTokens), BytesPerToken: m.BytesPerToken,
 			Keys: m.Keys.Name(), Values: m.Values.Name(), PrefixCache: m.Prefixes},
 		Clock: file.Clock{Name: "monotonic", ResolutionNs: trace.Resolution()},

@@ -21,6 +21,7 @@ type Options struct {
 	KV        *KV     // number formats of the cache, nil = what the backend likes best
 	Beside    Backend // cpu: another backend of the same threads, never used at the same time, whose workers this one takes; nil: its own
 	Group     Group   // of the shards that compute one model together; nil: this backend has all of it
+	AllReduce string  // how devices of a group sum up: direct, ring, nccl, or "" for the device's own choice. Group does it for backends without one
 	Features  string  // cpu: kernel variant to use instead of the best one ("avx2", "generic"), "" = best
 }
 
@@ -30,6 +31,7 @@ type Device struct {
 	Name     string   // "AMD EPYC"
 	Threads  int      // worker threads
 	Features []string // such as "avx512-vnni"
+	Driver   string   // of a device that is reached through one, as it tells its version
 }
 
 // Backend runs batches of one model. Run and Logits are called by one goroutine.

@@ -12,6 +12,7 @@ import (
 // Ways of an all-reduce in memory. Both move 2 (n-1) times the row between shards; direct meets twice, ring 2 (n-1) times.
 const (
 	Direct = "direct" // each shard sums its part of the places over all shards, and writes it to all
+	NCCL   = "nccl"   // NVIDIA's library, between devices alone
 	Ring   = "ring"   // parts of the sum go round, from each shard to the next, and then the sums (Patarasuk and Yuan 2009)
 )
 
@@ -21,6 +22,7 @@ type group struct {
 	bufs    [][]float32 // what each shard has given to the collective at hand
 	members []backend.Group
 
+	gone   atomic.Bool   // a shard failed: nobody waits for it any more
 	gen    atomic.Uint32 // of the barrier
 	count  atomic.Int32
 	parked atomic.Int32
@@ -37,7 +39,7 @@ type member struct {
 // NewGroup makes a group of n shards of this process and returns their ends. how is Direct, Ring, or "" for Direct.
 func NewGroup(n int, how string) ([]backend.Group, error) {
 	if how != "" && how != Direct && how != Ring {
-		return nil, fmt.Errorf("all-reduce: wanted %s or %s, found %q", Direct, Ring, how)
+		return nil, fmt.Errorf("all-reduce: wanted %s or %s, or %s between GPUs, found %q", Direct, Ring, NCCL, how)
 	}
 	g := &group{ring: how == Ring, bufs: make([][]float32, n)}
 	g.cond = sync.NewCond(&g.mu)
@@ -56,6 +58,15 @@ func (m *member) Size() int { return len(m.g.bufs) }
 // Close leaves the group.
 func (m *member) Close() error { return nil }
 
+// Abort ends all collectives of the group, those at hand and those to come, with whatever is in their buffers: for a shard that
+// failed and will not come.
+func (m *member) Abort() {
+	m.g.gone.Store(true)
+	m.g.mu.Lock()
+	m.g.cond.Broadcast()
+	m.g.mu.Unlock()
+}
+
 // looks is how often a shard looks whether the others have come before it parks; in between it lets others run.
 const looks = 2000
 
@@ -73,7 +84,7 @@ func (g *group) meet() {
 		return
 	}
 	for i := range looks {
-		if g.gen.Load() != gen {
+		if g.gen.Load() != gen || g.gone.Load() {
 			return
 		}
 		if i%16 == 15 {
@@ -82,7 +93,7 @@ func (g *group) meet() {
 	}
 	g.mu.Lock()
 	g.parked.Add(1)
-	for g.gen.Load() == gen {
+	for g.gen.Load() == gen && !g.gone.Load() {
 		g.cond.Wait()
 	}
 	g.parked.Add(-1)
@@ -96,11 +107,13 @@ func (g *group) part(n, rank int) (int, int) {
 
 // AllReduce replaces x by the sum over the shards' x.
 func (m *member) AllReduce(x []float32) {
-	if m.Size() == 1 {
+	if m.Size() == 1 || m.g.gone.Load() {
 		return
 	}
 	m.g.bufs[m.rank] = x
-	m.g.meet()
+	if m.g.meet(); m.g.gone.Load() {
+		return
+	}
 	if m.g.ring {
 		m.ring(x)
 	} else {
@@ -149,8 +162,13 @@ func (m *member) ring(x []float32) {
 // AllGather fills all with what the shards have, one after the other.
 func (m *member) AllGather(all, own []float32) {
 	g := m.g
+	if g.gone.Load() {
+		return
+	}
 	g.bufs[m.rank] = own
-	g.meet()
+	if g.meet(); g.gone.Load() {
+		return
+	}
 	at := 0
 	for _, b := range g.bufs {
 		at += copy(all[at:], b)
@@ -161,8 +179,13 @@ func (m *member) AllGather(all, own []float32) {
 // Broadcast fills x with the root's x.
 func (m *member) Broadcast(x []float32, root int) {
 	g := m.g
+	if g.gone.Load() {
+		return
+	}
 	g.bufs[m.rank] = x
-	g.meet()
+	if g.meet(); g.gone.Load() {
+		return
+	}
 	if m.rank != root {
 		copy(x, g.bufs[root])
 	}

@@ -8,7 +8,7 @@
 // device's in rounding, because the columns are summed in other groups.
 //
 // It does not know about requests, files or what connects devices: a group of shards is behind backend.Group, which one
-// process fulfils in memory here and NCCL can fulfil between GPUs.
+// process fulfils in memory here; GPUs meet through it and then sum up among themselves (engine/backend/cuda).
 package tp
 
 import (
@@ -25,12 +25,13 @@ import (
 // Options is how shards work together.
 type Options struct {
 	Shards    int
-	AllReduce string // Direct (default) or Ring
+	AllReduce string // Direct or Ring, NCCL between devices; "": Direct, or what the devices like best
 }
 
 // Backend implements backend.Backend over shards.
 type Backend struct {
 	plan   *Plan
+	o      backend.Options
 	shards []backend.Backend
 	groups []backend.Group
 	rows   [][]float32     // whole rows of logits, put together when they are read
@@ -43,12 +44,16 @@ func Open(g *graph.Graph, open backend.Opener, o backend.Options, t Options) (*B
 	if err != nil {
 		return nil, err
 	}
-	groups, err := NewGroup(t.Shards, t.AllReduce)
+	how := t.AllReduce
+	if how == NCCL { // the devices' own; they meet in memory first
+		how = Direct
+	}
+	groups, err := NewGroup(t.Shards, how)
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{plan: plan, groups: groups, rows: make([][]float32, o.MaxOut), ops: make([]trace.PassOps, t.Shards)}
-	o.Threads = max(1, o.Threads/t.Shards)
+	b := &Backend{plan: plan, groups: groups, rows: make([][]float32, o.MaxOut), ops: make([]trace.PassOps, t.Shards), o: o}
+	o.Threads, o.AllReduce = max(1, o.Threads/t.Shards), t.AllReduce
 	for r, part := range plan.Graphs {
 		o.Group = groups[r]
 		be, err := open(part, o)
@@ -57,10 +62,51 @@ func Open(g *graph.Graph, open backend.Opener, o backend.Options, t Options) (*B
 		}
 		b.shards = append(b.shards, be)
 	}
-	if b.shards[0].Name() == "cpu" {
-		plan.forgetCopies() // they are packed
+	if t.AllReduce == NCCL && b.shards[0].Name() != "cuda" {
+		return nil, errors.Join(fmt.Errorf("all-reduce: wanted %s or %s, found %s: that is for --backend cuda", Direct, Ring, NCCL), b.Close())
+	}
+	if n := b.shards[0].Name(); n == "cpu" || n == "cuda" {
+		plan.forgetCopies() // they are packed, or on the device
+	}
+	if err := b.join(); err != nil {
+		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
+}
+
+// joiner is a backend that has to meet the others of its group before the first batch, all at once.
+type joiner interface{ Join() error }
+
+// aborter is an end of a group that can say that its shard failed and will not come.
+type aborter interface{ Abort() }
+
+// all runs f for every shard at once. A shard that fails keeps the others waiting for no longer.
+func (b *Backend) all(f func(r int) error) error {
+	errs := make([]error, len(b.shards))
+	one := func(r int) {
+		if errs[r] = f(r); errs[r] != nil {
+			if a, ok := b.groups[r].(aborter); ok {
+				a.Abort()
+			}
+			errs[r] = fmt.Errorf("shard %d: %w", r, errs[r])
+		}
+	}
+	var wg sync.WaitGroup
+	for r := range b.shards[1:] {
+		wg.Go(func() { one(r + 1) })
+	}
+	one(0)
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (b *Backend) join() error {
+	return b.all(func(r int) error {
+		if j, ok := b.shards[r].(joiner); ok {
+			return j.Join()
+		}
+		return nil
+	})
 }
 
 // Graph is the first shard's: what exec and recordings see of the model.
@@ -88,21 +134,19 @@ func (b *Backend) Run(batch *backend.Batch, ops *trace.PassOps) error {
 	if batch.Tap != nil {
 		return fmt.Errorf("shards: wanted a batch that nobody looks into, found one with a tap: captures and stops need --shards 1")
 	}
-	errs := make([]error, len(b.shards))
-	var wg sync.WaitGroup
-	for r := range b.shards[1:] {
-		wg.Go(func() {
-			own := *batch
-			var times *trace.PassOps
-			if ops != nil {
-				times = &b.ops[r+1]
-			}
-			errs[r+1] = b.shards[r+1].Run(&own, times)
-		})
+	if err := batch.Check(b.Graph(), b.o); err != nil { // by all or by none: an error below is a device that failed
+		return err
 	}
-	errs[0] = b.shards[0].Run(batch, ops) // a batch is refused by all or by none: the check is the same
-	wg.Wait()
-	return errs[0]
+	return b.all(func(r int) error {
+		if r == 0 {
+			return b.shards[0].Run(batch, ops)
+		}
+		own := *batch
+		if ops == nil {
+			return b.shards[r].Run(&own, nil)
+		}
+		return b.shards[r].Run(&own, &b.ops[r])
+	})
 }
 
 // Logits puts row i together from the shards' parts of the vocabulary.
@@ -143,10 +187,13 @@ func (b *Backend) Work(i int, s graph.Shape) graph.Work {
 
 // Close closes the shards, then their group.
 func (b *Backend) Close() error {
-	var err error
-	for _, s := range b.shards {
-		err = errors.Join(err, s.Close())
+	errs := make([]error, len(b.shards))
+	var wg sync.WaitGroup
+	for r, s := range b.shards { // all at once: leaving a group of NCCL waits for the others
+		wg.Go(func() { errs[r] = s.Close() })
 	}
+	wg.Wait()
+	err := errors.Join(errs...)
 	for _, g := range b.groups {
 		err = errors.Join(err, g.Close())
 	}

@@ -76,7 +76,7 @@ func TestCollectivesGiveEveryShardTheSame(t *testing.T) {
 		}
 	}
 	_, err := NewGroup(2, "tree")
-	require.ErrorContains(t, err, `wanted direct or ring, found "tree"`)
+	require.ErrorContains(t, err, `wanted direct or ring, or nccl between GPUs, found "tree"`)
 }
 
 // The order of summation is the stated one, to the bit.

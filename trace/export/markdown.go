@@ -14,7 +14,7 @@ import (
 func Markdown(w io.Writer, rec *file.Recording) error {
 	b := bufio.NewWriter(w)
 	device := rec.Device.Name
-	if rec.Device.Kind == "emulated" {
+	if !rec.Clocked() {
 		device += " (emulated: times are not measured)"
 	}
 	fmt.Fprintf(b, "%s %s on %s, %d threads, %s %s; prompt %s.\n\n", plainCell(rec.Model.Name), plainCell(rec.Model.Quantization), plainCell(device), rec.Device.Threads,
@@ -25,7 +25,7 @@ func Markdown(w io.Writer, rec *file.Recording) error {
 		count, ms := "", "not reached"
 		if s.Count > 0 {
 			count, ms = fmt.Sprint(s.Count), fmt.Sprintf("%.3f", float64(s.TimeNs)/1e6)
-			if rec.Device.Kind == "emulated" {
+			if !rec.Clocked() {
 				ms = "not measured"
 			}
 		}

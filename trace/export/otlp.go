@@ -59,6 +59,9 @@ func otlpSpans(rec *file.Recording) ([]otlp.Span, error) {
 	}
 	server := span("POST "+endpoint, parent, 0, end, otlp.Attr{Key: "http.route", Value: endpoint}, otlp.Attr{Key: "glassbox.request.id", Value: rec.Request.ID},
 		otlp.Attr{Key: "glassbox.recording.id", Value: rec.ID})
+	if !rec.Clocked() {
+		server.Attrs = append(server.Attrs, otlp.Attr{Key: "glassbox.times", Value: "not measured: the device is emulated"})
+	}
 	server.Kind = otlp.Server
 	model := span(operation+" "+rec.Model.Name, server.ID, 0, end, otlp.Attr{Key: "gen_ai.operation.name", Value: operation},
 		otlp.Attr{Key: "gen_ai.provider.name", Value: rec.Engine.Name}, otlp.Attr{Key: "gen_ai.request.model", Value: rec.Model.Name},

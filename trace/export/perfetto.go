@@ -11,7 +11,8 @@ import (
 
 // Perfetto writes Chrome's trace event JSON ("Trace Event Format", as Perfetto's importer reads it): complete events
 // ("X") on one thread for each track, times in microseconds from the request's first byte with exactly three decimals,
-// so that no nanosecond is lost, and metadata events with the names. Worker tracks show for each op the time a worker was
+// so that no nanosecond is lost, and metadata events with the names. Arrows (flow events) lead from a call to a device's driver
+// to what the device did for it. Worker tracks show for each op the time a worker was
 // busy in it, drawn from the op's start: when within the op it was busy is not measured.
 func Perfetto(w io.Writer, rec *file.Recording) error {
 	b := bufio.NewWriterSize(w, 256<<10)
@@ -31,6 +32,7 @@ func Perfetto(w io.Writer, rec *file.Recording) error {
 		for _, s := range track.slices {
 			line = append(line[:0], ",\n"...)
 			line = appendEvent(line, rec, s, tid)
+			line = appendArrow(line, rec, s, tid)
 			if _, err := b.Write(line); err != nil {
 				return fmt.Errorf("perfetto: %w", err)
 			}
@@ -43,11 +45,19 @@ func Perfetto(w io.Writer, rec *file.Recording) error {
 	return nil
 }
 
+// emulated warns of times that measure nothing, in forms that cannot do without times.
+func emulated(rec *file.Recording) string {
+	if rec.Clocked() {
+		return ""
+	}
+	return " (emulated device: order is true, times are not measured)"
+}
+
 func processName(rec *file.Recording) string {
 	if rec.Engine.Name == "" {
-		return "engine"
+		return "engine" + emulated(rec)
 	}
-	return rec.Engine.Name + " " + rec.Engine.Version
+	return rec.Engine.Name + " " + rec.Engine.Version + emulated(rec)
 }
 
 func meta(name string, tid int, args file.Attrs) []byte {
@@ -65,6 +75,9 @@ func appendEvent(b []byte, rec *file.Recording, s slice, tid int) []byte {
 	b = append(b, `,"name":`...)
 	b = file.AppendString(b, s.name)
 	switch {
+	case s.call > 0:
+		b = append(b, `,"cat":"call","args":`...)
+		b = argsOfCall(&rec.Calls[s.call-1]).AppendJSON(b)
 	case s.pass >= 0:
 		p := rec.Passes[s.pass]
 		b = append(b, `,"cat":"pass","args":`...)
@@ -77,6 +90,35 @@ func appendEvent(b []byte, rec *file.Recording, s slice, tid int) []byte {
 		b = argsOf(&rec.Spans[s.span]).AppendJSON(b)
 	}
 	return append(b, '}')
+}
+
+// appendArrow leads from a call on the host ("s") to what the device did for it ("f", bound to the slice that it lies in).
+func appendArrow(b []byte, rec *file.Recording, s slice, tid int) []byte {
+	if s.call == 0 || rec.Calls[s.call-1].Device == nil {
+		return b
+	}
+	kind := `"s"`
+	if s.device {
+		kind = `"f","bp":"e"`
+	}
+	b = fmt.Appendf(append(b, ",\n"...), `{"ph":%s,"pid":1,"tid":%d,"id":%d,"cat":"call","name":"asks","ts":`, kind, tid, s.call)
+	return append(appendMicros(b, s.start), '}')
+}
+
+func argsOfCall(c *file.Call) file.Attrs {
+	a := file.Attrs{"what": c.What, "api": c.API, "pass": int64(c.Pass)}
+	for key, v := range map[string]string{"span": c.Span, "kernel": c.Kernel} {
+		if v != "" {
+			a[key] = v
+		}
+	}
+	if c.Bytes != 0 {
+		a["bytes"] = c.Bytes
+	}
+	if len(c.Grid) == 3 {
+		a["grid"], a["threads"] = []int64{int64(c.Grid[0]), int64(c.Grid[1]), int64(c.Grid[2])}, int64(c.Threads)
+	}
+	return a
 }
 
 // argsOf gives what the event itself does not say; attributes are in one object of their own.

@@ -33,7 +33,7 @@ func Speedscope(w io.Writer, rec *file.Recording) error {
 	}
 	b := bufio.NewWriterSize(w, 256<<10)
 	b.WriteString(`{"$schema":"` + speedscopeSchema + `","exporter":"glassbox","name":`)
-	b.Write(file.AppendString(nil, rec.Model.Name+" "+rec.ID))
+	b.Write(file.AppendString(nil, rec.Model.Name+" "+rec.ID+emulated(rec)))
 	b.WriteString(`,"activeProfileIndex":0,"shared":{"frames":[`)
 	for i, n := range names {
 		if i > 0 {

@@ -19,6 +19,8 @@ type slice struct {
 	start, dur int64
 	span, pass int // index into the recording's spans or passes, -1 for neither
 	worker     bool
+	call       int  // index into the recording's calls, from 1; 0 for none
+	device     bool // what the device did for it
 }
 
 // track is a row on which slices follow each other or nest, and never overlap by halves.
@@ -55,10 +57,24 @@ func tracksOf(rec *file.Recording) []track {
 		}
 		out = append(out, split(lane.Lane.Title, list)...)
 	}
+	out = append(out, callTracks(rec)...)
 	for w := range most {
 		out = append(out, split(fmt.Sprintf("Worker %d, busy", w), workers[w])...)
 	}
 	return out
+}
+
+// callTracks are the calls to a device's driver on the host, and below them what the device did for them.
+func callTracks(rec *file.Recording) []track {
+	var host, device []slice
+	for i := range rec.Calls {
+		c := &rec.Calls[i]
+		host = append(host, slice{name: cmp.Or(c.Kernel, c.API), start: c.StartNs, dur: c.DurNs, span: -1, pass: -1, call: i + 1})
+		if c.Device != nil {
+			device = append(device, slice{name: cmp.Or(c.Kernel, c.API), start: c.Device.StartNs, dur: c.Device.DurNs, span: -1, pass: -1, call: i + 1, device: true})
+		}
+	}
+	return append(split("Driver calls", host), split("Device", device)...)
 }
 
 // split spreads slices over as few tracks as first fit finds.

@@ -25,7 +25,7 @@ type rows func(cells ...any) error
 // ViewCSV writes what a view shows as one table (RFC 4180, UTF-8, a header line): request the walk, pass the ops with
 // their spread over passes and layers, tape the products of one decode pass in reading order, attention a row a weight,
 // lens a row a word, timeline the spans. A view whose captures are not in the recording is an error that names the
-// command which records them.
+// command which records them. Columns of times of an emulated device say "not measured".
 func ViewCSV(w io.Writer, rec *file.Recording, view string) error {
 	if view == "timeline" || view == "" {
 		return CSV(w, rec)
@@ -36,10 +36,19 @@ func ViewCSV(w io.Writer, rec *file.Recording, view string) error {
 	}
 	c := csv.NewWriter(w)
 	line := make([]string, 0, 16)
+	var timed []bool // the columns of times, where these measure nothing
 	err := table(func(cells ...any) error {
 		line = line[:0]
-		for _, v := range cells {
+		for i, v := range cells {
 			line = append(line, cell(v))
+			if i < len(timed) && timed[i] {
+				line[i] = notMeasured
+			}
+		}
+		if timed == nil && !rec.Clocked() {
+			for _, name := range line {
+				timed = append(timed, name == "share" || strings.HasSuffix(name, "_ns") || strings.HasSuffix(name, "_per_s"))
+			}
 		}
 		return c.Write(line)
 	}, rec)
@@ -105,7 +114,7 @@ func tapeRows(row rows, rec *file.Recording) error {
 	n := 0
 	for i := range rec.Spans {
 		s := &rec.Spans[i]
-		if s.Op == "" || s.Pass != pass || !strings.HasPrefix(s.Kernel, "mv") && !strings.HasPrefix(s.Kernel, "mm") {
+		if s.Op == "" || s.Pass != pass || !strings.HasPrefix(s.Kernel, "mv") && !strings.HasPrefix(s.Kernel, "mm") && !strings.HasPrefix(s.Kernel, "mat_") {
 			continue
 		}
 		n++

@@ -27,6 +27,7 @@ type Delta struct {
 	Spans   []Span
 	Passes  []Pass
 	Tokens  []Token
+	Calls   []Call
 	Turns   []Turn
 	Pages   []PageChange
 	Dropped int64                  // spans lost so far, in all
@@ -35,7 +36,7 @@ type Delta struct {
 
 // Empty tells whether nothing happened.
 func (d *Delta) Empty() bool {
-	return len(d.Spans)+len(d.Passes)+len(d.Tokens)+len(d.Turns)+len(d.Pages)+len(d.Sources) == 0
+	return len(d.Spans)+len(d.Passes)+len(d.Tokens)+len(d.Calls)+len(d.Turns)+len(d.Pages)+len(d.Sources) == 0
 }
 
 // add appends a later delta.
@@ -47,6 +48,7 @@ func (d *Delta) add(more *Delta) {
 	d.Spans = append(d.Spans, more.Spans...)
 	d.Passes = append(d.Passes, more.Passes...)
 	d.Tokens = append(d.Tokens, more.Tokens...)
+	d.Calls = append(d.Calls, more.Calls...)
 	d.Turns = append(d.Turns, more.Turns...)
 	d.Pages = append(d.Pages, more.Pages...)
 	d.Dropped = more.Dropped
@@ -58,8 +60,8 @@ func (d *Delta) add(more *Delta) {
 	}
 }
 
-// AppendJSON appends {"spans":[…],"passes":[…],"tokens":[…],"dropped":n}, where there are any with "turns" and "pages" (the
-// changes of memory), the elements as in trace.json.
+// AppendJSON appends {"spans":[…],"passes":[…],"tokens":[…],"dropped":n}, where there are any with "calls", "turns" and "pages"
+// (the changes of memory), the elements as in trace.json.
 func (d *Delta) AppendJSON(b []byte) []byte { return append(d.appendFields(append(b, '{')), '}') }
 
 // MarshalJSON writes the delta as AppendJSON does.
@@ -72,6 +74,9 @@ func (d *Delta) appendFields(b []byte) []byte {
 	b = appendMarshalled(b, orEmpty(d.Passes))
 	b = append(b, `,"tokens":`...)
 	b = appendMarshalled(b, orEmpty(d.Tokens))
+	if len(d.Calls) > 0 {
+		b = appendMarshalled(append(b, `,"calls":`...), d.Calls)
+	}
 	if len(d.Turns) > 0 {
 		b = appendMarshalled(append(b, `,"turns":`...), d.Turns)
 	}
@@ -129,14 +134,14 @@ func engineLanes() []Lane {
 // Head returns the recording as it is before its first span: a copy that does not change.
 func (b *Builder) Head() *Recording {
 	h := b.out
-	h.Spans, h.Passes, h.Turns = nil, nil, nil
+	h.Spans, h.Passes, h.Calls, h.Turns = nil, nil, nil, nil
 	return &h
 }
 
 // Append takes in a batch and returns what is new. The passes of the batch are not kept: recycle them.
 func (b *Builder) Append(batch *trace.Batch) Delta {
 	spans, passes, tokens := len(b.out.Spans), len(b.out.Passes), len(b.out.Request.OutputTokens)
-	turns, pages := len(b.out.Turns), len(b.pages)
+	calls, turns, pages := len(b.out.Calls), len(b.out.Turns), len(b.pages)
 	for i := range batch.Spans {
 		b.span(&batch.Spans[i])
 	}
@@ -152,6 +157,7 @@ func (b *Builder) Append(batch *trace.Batch) Delta {
 	return Delta{
 		Spans: o.Spans[spans:len(o.Spans):len(o.Spans)], Passes: o.Passes[passes:len(o.Passes):len(o.Passes)],
 		Tokens: o.Request.OutputTokens[tokens:len(o.Request.OutputTokens):len(o.Request.OutputTokens)],
+		Calls:  o.Calls[calls:len(o.Calls):len(o.Calls)],
 		Turns:  o.Turns[turns:len(o.Turns):len(o.Turns)], Pages: b.pages[pages:len(b.pages):len(b.pages)],
 		Dropped: batch.Dropped, Sources: b.sources.take(),
 	}
@@ -197,9 +203,13 @@ func (b *Builder) pass(p *trace.PassOps) {
 	at := Span{}
 	b.place(&at, p.Start, p.Dur)
 	pass.StartNs, pass.DurNs = at.StartNs, at.DurNs
+	if len(p.Calls) > 0 {
+		pass.Clocks = &Clocks{p.Clocks.Residual, p.Clocks.Drift}
+	}
 	b.out.Passes = append(b.out.Passes, pass)
 	head := unique(b.passIDs, strconv.AppendInt(append([]byte(pass.Kind), '/'), int64(p.Index), 10)) + "/"
 	clear(b.opIDs)
+	first := len(b.out.Spans)
 	busy := make([]int64, len(p.Busy))
 	for i, n := range p.Busy {
 		busy[i] = int64(n)
@@ -226,6 +236,7 @@ func (b *Builder) pass(p *trace.PassOps) {
 		b.sources.add(step, o.Fn, false)
 		b.out.Spans = append(b.out.Spans, s)
 	}
+	b.calls(p, b.out.Spans[first:])
 }
 
 // unique makes a path into an id: the second one with the same path gets "#2", and so on.

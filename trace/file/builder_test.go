@@ -45,7 +45,16 @@ func TestBuilderGivesPathsTimesAndFacts(t *testing.T) {
 	require.Equal(t, Attrs{"in": "18 bytes"}, find(t, rec, "receive/decode_json").Attrs)
 	require.Equal(t, "receive/validate", find(t, rec, "receive/decode_json").Parent)
 	require.Empty(t, find(t, rec, "receive/validate").Parent)
-	require.Equal(t, []Pass{{0, "prefill", 3, 4, 2, 10 * ms, 5 * ms, 0, 0}, {1, "decode", 1, 2, 2, 20 * ms, 5 * ms, 0, 0}, {2, "decode", 1, 2, 2, 30 * ms, 5 * ms, 0, 0}}, rec.Passes)
+	clocks := &Clocks{40, -3}
+	require.Equal(t, []Pass{{0, "prefill", 3, 4, 2, 10 * ms, 5 * ms, 0, 0, clocks}, {1, "decode", 1, 2, 2, 20 * ms, 5 * ms, 0, 0, clocks}, {2, "decode", 1, 2, 2, 30 * ms, 5 * ms, 0, 0, clocks}}, rec.Passes)
+	// Calls of pass 1, whose first op is its second call.
+	calls := rec.Calls[3:6]
+	require.Len(t, rec.Calls, 9)
+	require.Equal(t, []Call{
+		{What: "upload", API: "cuMemcpyHtoDAsync", Pass: 1, StartNs: 20*ms - 500, DurNs: 100, Device: &OnClock{20*ms - 300, 200}, Bytes: 64},
+		{What: "launch", API: "cuLaunchKernel", Pass: 1, Span: "decode/1/L0/attn_q", Kernel: "mat_vec_q4_1", StartNs: 20*ms - 400, DurNs: 100, Device: &OnClock{20 * ms, ms}, Grid: []int{3, 1, 1}, Threads: 128},
+		{What: "wait", API: "cuStreamSynchronize", Pass: 1, StartNs: 25 * ms, DurNs: 7},
+	}, calls)
 }
 
 func TestWhatLiesBeforeTheFirstByteIsCutAndSaid(t *testing.T) {

@@ -187,12 +187,12 @@ func TestJournalCutAnywhereOpensOrSaysWhy(t *testing.T) {
 	broken := strings.Replace(string(raw), "\n{", "\n}", 1)
 	_, err := read([]byte(broken))
 	require.ErrorContains(t, err, "journal: line 2, offset")
-	_, err = read([]byte(strings.Replace(string(raw), `"version":"1.1"`, `"version":"3.0"`, 1)))
+	_, err = read([]byte(strings.Replace(string(raw), `"version":"1.2"`, `"version":"3.0"`, 1)))
 	require.ErrorContains(t, err, "wanted 1.N")
 }
 
 func TestJournalSaysWhatGotLostOnTheWay(t *testing.T) {
-	head := journalStart + `{"name":"glassbox-trace","version":"1.1"},"head":{"id":"x"}}` + "\n"
+	head := journalStart + `{"name":"glassbox-trace","version":"1.2"},"head":{"id":"x"}}` + "\n"
 	span := `{"delta":{"spans":[{"id":"a","prov":"measured"}],"sources":{"attn_q":[{"symbol":"f","decl":true},{"symbol":"g"}]}}}` + "\n"
 	rec, err := read([]byte(head + span + `{"end":{"spans":3}}` + "\n"))
 	require.NoError(t, err)

@@ -122,10 +122,10 @@ func TestSchemaIsHeldAndUnknownFieldsAreIgnored(t *testing.T) {
 		_, err := read([]byte(strings.Replace(raw, from, to, 1)))
 		return err
 	}
-	require.NoError(t, swap(`"version":"1.1"`, `"version":"1.99"`))
+	require.NoError(t, swap(`"version":"1.2"`, `"version":"1.99"`))
 	require.NoError(t, swap(`"id": "sample01"`, `"id":"sample01","later":{"x":[1,null]}`))
 	require.NoError(t, swap(`{"id":"receive/validate"`, `{"later":7,"id":"receive/validate"`))
-	require.EqualError(t, swap(`"version":"1.1"`, `"version":"2.0"`), `schema.version: wanted 1.N, found "2.0": open it with a version of glassbox that reads it`)
+	require.EqualError(t, swap(`"version":"1.2"`, `"version":"2.0"`), `schema.version: wanted 1.N, found "2.0": open it with a version of glassbox that reads it`)
 	require.EqualError(t, swap(`"name":"glassbox-trace"`, `"name":"otlp"`), `schema.name: wanted "glassbox-trace", found "otlp"`)
 	require.ErrorContains(t, swap(`"spans":[3]`, `"spans":[99]`), `walk[0] ("queue").spans[0]: wanted 0 to 31, found 99`)
 	require.ErrorContains(t, swap(`"prov":"measured"`, `"prov":"guessed"`), "prov")
@@ -142,7 +142,7 @@ func TestSchemaIsHeldAndUnknownFieldsAreIgnored(t *testing.T) {
 
 func TestCutFilesSayWhatIsMissing(t *testing.T) {
 	raw := write(t, sample(t), ".json")
-	_, err := read(raw[:bytes.Index(raw, []byte(`decode/1/`))])
+	_, err := read(raw[:bytes.LastIndex(raw, []byte(`decode/1/`))])
 	require.ErrorContains(t, err, `cut off inside "spans"`)
 	_, err = read(raw[:bytes.Index(raw, []byte(`"rendered"`))])
 	require.ErrorContains(t, err, `cut off inside "request"; missing: arrays, passes, walk, spans`)
@@ -206,7 +206,7 @@ func zipOf(t testing.TB, members map[string]string) []byte {
 }
 
 func TestHostileZipsAreRefused(t *testing.T) {
-	head := `{"schema":{"name":"glassbox-trace","version":"1.1"},"arrays":{"a":{"shape":[%s],"dtype":"f4","axes":[],"meaning":""}}}`
+	head := `{"schema":{"name":"glassbox-trace","version":"1.2"},"arrays":{"a":{"shape":[%s],"dtype":"f4","axes":[],"meaning":""}}}`
 	npy := func(shape string) string {
 		d := "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }"
 		return npyMagic + "\x01\x00" + string([]byte{byte(len(d)), 0}) + d
@@ -238,7 +238,7 @@ func FuzzRead(f *testing.F) {
 	for _, ext := range []string{".json", ".gbx"} {
 		f.Add(write(f, rec, ext))
 	}
-	f.Add([]byte(journalStart + `{"name":"glassbox-trace","version":"1.1"},"head":{"id":"x"}}` + "\n" + `{"delta":{"spans":[{"id":"a","prov":"measured"}]}}` + "\n{"))
+	f.Add([]byte(journalStart + `{"name":"glassbox-trace","version":"1.2"},"head":{"id":"x"}}` + "\n" + `{"delta":{"spans":[{"id":"a","prov":"measured"}]}}` + "\n{"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		got, err := ReadFrom(bytes.NewReader(raw), int64(len(raw)), Limits{JSON: 1 << 20, Arrays: 1 << 20})
 		if err != nil {

@@ -41,6 +41,7 @@ type journalDelta struct {
 	Spans   []Span                 `json:"spans"`
 	Passes  []Pass                 `json:"passes"`
 	Tokens  []Token                `json:"tokens"`
+	Calls   []Call                 `json:"calls,omitempty"`
 	Turns   []Turn                 `json:"turns,omitempty"`
 	Pages   []PageChange           `json:"pages,omitempty"`
 	Dropped int64                  `json:"dropped"`
@@ -224,6 +225,7 @@ func applyLine(rec *Recording, l *journalLine, capture []string) []string {
 	if d := l.Delta; d != nil {
 		rec.Spans = append(rec.Spans, d.Spans...)
 		rec.Passes = append(rec.Passes, d.Passes...)
+		rec.Calls = append(rec.Calls, d.Calls...)
 		rec.Turns = append(rec.Turns, d.Turns...)
 		if rec.Memory != nil {
 			rec.Memory.Changes = append(rec.Memory.Changes, d.Pages...)

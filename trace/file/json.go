@@ -119,6 +119,9 @@ func (e *encoder) lists(rec *Recording, withData bool) {
 	}
 	e.field("arrays", describeArrays(rec.Arrays, withData))
 	e.list("passes", len(rec.Passes), func(b []byte, i int) []byte { return e.item(b, rec.Passes[i]) })
+	if len(rec.Calls) > 0 {
+		e.list("calls", len(rec.Calls), func(b []byte, i int) []byte { return e.item(b, rec.Calls[i]) })
+	}
 	if len(rec.Turns) > 0 {
 		e.list("turns", len(rec.Turns), func(b []byte, i int) []byte { return e.item(b, rec.Turns[i]) })
 	}

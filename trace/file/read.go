@@ -87,6 +87,7 @@ type recordingJSON struct {
 	Lanes    []Lane                `json:"lanes"`
 	Loops    []Loop                `json:"loops"`
 	Passes   []Pass                `json:"passes"`
+	Calls    []Call                `json:"calls"`
 	Turns    []Turn                `json:"turns"`
 	Memory   *Memory               `json:"memory"`
 	Walk     []Step                `json:"walk"`
@@ -113,7 +114,7 @@ func decodeJSON(raw []byte) (*Recording, error) {
 	rec := &Recording{
 		ID: j.ID, Schema: j.Schema, Engine: j.Engine, Model: j.Model, Device: j.Device, Clock: j.Clock, Started: j.Started,
 		Request: j.Request, Numbers: j.Numbers, Dropped: j.Dropped, Untraced: j.Untraced, Partial: j.Partial, Missing: j.Missing,
-		Lanes: j.Lanes, Loops: j.Loops, Passes: j.Passes, Turns: j.Turns, Memory: j.Memory, Walk: j.Walk, Spans: j.Spans, Modules: j.Modules,
+		Lanes: j.Lanes, Loops: j.Loops, Passes: j.Passes, Calls: j.Calls, Turns: j.Turns, Memory: j.Memory, Walk: j.Walk, Spans: j.Spans, Modules: j.Modules,
 	}
 	if j.Untraced != nil && *j.Untraced == (Untraced{}) {
 		rec.Untraced = nil

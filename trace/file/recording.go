@@ -11,7 +11,7 @@ import "encoding/json"
 const (
 	SchemaName    = "glassbox-trace"
 	SchemaMajor   = 1
-	SchemaVersion = "1.1"
+	SchemaVersion = "1.2"
 )
 
 // Recording is one request as one engine served it. All times in it are integer nanoseconds from the request's first
@@ -33,6 +33,7 @@ type Recording struct {
 	Lanes    []Lane
 	Loops    []Loop
 	Passes   []Pass
+	Calls    []Call // to the driver of a device, as the passes follow each other
 	Turns    []Turn
 	Memory   *Memory // of the KV cache; nil: not known
 	Walk     []Step
@@ -45,6 +46,9 @@ type Recording struct {
 	// sources resolved.
 	RawSources map[string][]SourceRef
 }
+
+// Clocked tells whether the recording's times measure anything: those of an emulated device do not.
+func (r *Recording) Clocked() bool { return r.Device.Kind != "emulated" }
 
 // Schema names the format.
 type Schema struct {
@@ -230,6 +234,8 @@ type Pass struct {
 	DurNs       int64  `json:"dur_ns"`
 	CaptureNs   int64  `json:"capture_ns,omitempty"` // of DurNs: values were copied out or changed, between the ops
 	PausedNs    int64  `json:"paused_ns,omitempty"`  // of DurNs: the engine stood still at a breakpoint, of any request of the pass
+	// Of a pass on a device with a clock of its own: how well that clock was tied to the host's.
+	Clocks *Clocks `json:"clocks,omitempty"`
 }
 
 // Step is a stop of the walk over this recording: a step page laid over the spans that ran.

@@ -31,7 +31,7 @@ func span(w *trace.Writer, step trace.StepID, from, to int64, attrs ...trace.Att
 	m.EndAt(start + to)
 }
 
-// samplePass writes a pass of n layers, one op each of attn_q and ffn_down, from start; every op lasts 1 ms.
+// samplePass writes a pass of n layers, one op each of attn_q and ffn_down, from start; every op lasts 1 ms. It calls a driver three times.
 func samplePass(r *trace.Recorder, index int, kind trace.PassKind, tokens, layers int, start int64) {
 	var p trace.PassOps
 	p.Reset(2*layers+1, 2)
@@ -45,7 +45,14 @@ func samplePass(r *trace.Recorder, index int, kind trace.PassKind, tokens, layer
 		p.Busy[2*i], p.Busy[2*i+1] = uint32(ms), uint32(i)
 		at += ms
 	}
-	r.Pass(&p, trace.Pass{Index: index, Kind: kind, Tokens: tokens, Batch: tokens + 1, Requests: 2, Start: r.Start + start, Dur: int64(len(p.Ops)) * ms})
+	start += r.Start
+	p.Calls = []trace.Call{
+		{Kind: trace.CallUpload, API: "cuMemcpyHtoDAsync", Op: -1, Start: start - 500, Dur: 100, Began: start - 300, Took: 200, Bytes: 64},
+		{Kind: trace.CallLaunch, API: "cuLaunchKernel", Kernel: trace.Kernel("mat_vec_q4_1"), Op: 0, Start: start - 400, Dur: 100, Began: start, Took: ms, Grid: [3]int32{3, 1, 1}, Threads: 128},
+		{Kind: trace.CallWait, API: "cuStreamSynchronize", Op: -1, Start: at, Dur: 7},
+	}
+	p.Clocks = trace.Clocks{Residual: 40, Drift: -3}
+	r.Pass(&p, trace.Pass{Index: index, Kind: kind, Tokens: tokens, Batch: tokens + 1, Requests: 2, Start: start, Dur: int64(len(p.Ops)) * ms})
 }
 
 // sampleRequest writes a request of 3 prompt and 3 output tokens whose numbers are known: queued 2 ms, prefill of 5 ms from 10

@@ -73,7 +73,7 @@ func TestSchemaRefusesWhatTheReaderRefuses(t *testing.T) {
 	s := compile(t)
 	raw := string(write(t, full(t), ".json"))
 	for from, to := range map[string]string{
-		`"version":"1.1"`: `"version":"2.0"`, `"what":"take"`: `"what":"lend"`, `"kind":"prefill"`: `"kind":"warmup"`, `"stage":"schedule"`: `"stage":"later"`, `"prov":"measured"`: `"prov":"guessed"`,
+		`"version":"1.2"`: `"version":"2.0"`, `"what":"take"`: `"what":"lend"`, `"what":"wait"`: `"what":"sleep"`, `"residual_ns":40`: `"residual_ns":-40`, `"kind":"prefill"`: `"kind":"warmup"`, `"stage":"schedule"`: `"stage":"later"`, `"prov":"measured"`: `"prov":"guessed"`,
 		`"dur_ns":1000000,"lane"`: `"dur_ns":-1,"lane"`, `"spans":[3]`: `"spans":[-1]`, `"dtype":"f4"`: `"dtype":"O"`, `"start_ns":1000000,`: `"start_ns":"soon",`,
 	} {
 		require.Contains(t, raw, from)

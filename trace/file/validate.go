@@ -50,5 +50,8 @@ func validate(rec *Recording) error {
 			return fmt.Errorf("passes[%d]: wanted index, counts and times of 0 or more, found %+v", i, p)
 		}
 	}
+	if err := validateCalls(rec); err != nil {
+		return err
+	}
 	return validateMemory(rec)
 }

@@ -43,13 +43,14 @@ type run struct {
 	spans   []file.Span
 	passes  []file.Pass
 	tokens  []file.Token
+	calls   []file.Call
 	turns   []file.Turn
 	pages   []file.PageChange
 	sources map[string][]file.SourceRef
 	dropped int64
 
-	sent  struct{ spans, passes, tokens, turns, pages int } // what messages have told already
-	timer *time.Timer                                       // set while something is untold
+	sent  struct{ spans, passes, tokens, calls, turns, pages int } // what messages have told already
+	timer *time.Timer                                              // set while something is untold
 }
 
 var _ file.Sink = (*Hub)(nil)
@@ -111,6 +112,7 @@ func (h *Hub) Delta(id string, d *file.Delta) {
 	r.spans = append(r.spans, d.Spans...)
 	r.passes = append(r.passes, d.Passes...)
 	r.tokens = append(r.tokens, d.Tokens...)
+	r.calls = append(r.calls, d.Calls...)
 	r.turns = append(r.turns, d.Turns...)
 	r.pages = append(r.pages, d.Pages...)
 	r.dropped = d.Dropped
@@ -155,10 +157,11 @@ func (h *Hub) flush(id string, r *run) {
 		r.timer = nil
 	}
 	spans, passes, tokens := r.spans[r.sent.spans:], r.passes[r.sent.passes:], r.tokens[r.sent.tokens:]
-	turns, pages := r.turns[r.sent.turns:], r.pages[r.sent.pages:]
-	r.sent.spans, r.sent.passes, r.sent.tokens, r.sent.turns, r.sent.pages = len(r.spans), len(r.passes), len(r.tokens), len(r.turns), len(r.pages)
-	if len(spans)+len(passes)+len(turns)+len(pages) > 0 {
-		h.tell(id, spansMessage(id, spans, passes, turns, pages))
+	calls, turns, pages := r.calls[r.sent.calls:], r.turns[r.sent.turns:], r.pages[r.sent.pages:]
+	r.sent.spans, r.sent.passes, r.sent.tokens = len(r.spans), len(r.passes), len(r.tokens)
+	r.sent.calls, r.sent.turns, r.sent.pages = len(r.calls), len(r.turns), len(r.pages)
+	if len(spans)+len(passes)+len(calls)+len(turns)+len(pages) > 0 {
+		h.tell(id, spansMessage(id, spans, passes, calls, turns, pages))
 	}
 	if len(tokens) > 0 {
 		h.tell(id, tokensMessage(id, tokens, textOf(r.tokens)))
@@ -201,6 +204,7 @@ func (h *Hub) start(id string, r *run) *message {
 	rec.Request.Text = textOf(rec.Request.OutputTokens)
 	rec.Spans = r.spans[:n.spans:n.spans]
 	rec.Passes = r.passes[:n.passes:n.passes]
+	rec.Calls = r.calls[:n.calls:n.calls]
 	rec.Turns = r.turns[:n.turns:n.turns]
 	if rec.Memory != nil {
 		m := *rec.Memory

@@ -71,7 +71,7 @@ func requestMessage(id string, q file.Request) *message {
 	}{"request", id, known{q.ID, q.Number, q.TraceID, q.Endpoint, q.Messages, q.Prompt, q.Params, q.Rendered, q.PromptTokens, q.FinishReason}})
 }
 
-func spansMessage(id string, spans []file.Span, passes []file.Pass, turns []file.Turn, pages []file.PageChange) *message {
+func spansMessage(id string, spans []file.Span, passes []file.Pass, calls []file.Call, turns []file.Turn, pages []file.PageChange) *message {
 	if spans == nil {
 		spans = []file.Span{}
 	}
@@ -80,9 +80,10 @@ func spansMessage(id string, spans []file.Span, passes []file.Pass, turns []file
 		ID     string            `json:"id"`
 		Spans  []file.Span       `json:"spans"`
 		Passes []file.Pass       `json:"passes,omitempty"`
+		Calls  []file.Call       `json:"calls,omitempty"`
 		Turns  []file.Turn       `json:"turns,omitempty"`
 		Pages  []file.PageChange `json:"pages,omitempty"` // changes of memory
-	}{"spans", id, spans, passes, turns, pages})
+	}{"spans", id, spans, passes, calls, turns, pages})
 }
 
 func tokensMessage(id string, tokens []file.Token, text string) *message {

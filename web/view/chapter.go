@@ -196,12 +196,9 @@ func stepBar(rec *file.Recording, w *file.Step) FigureBar {
 	return b
 }
 
-// timed is a measured time; the times of an emulated device measure nothing.
+// timed is a measured time.
 func timed(rec *file.Recording, ns int64, how string) Number {
-	if rec.Device.Kind == "emulated" {
-		return NotMeasured
-	}
-	return Duration(ns, "measured", how)
+	return clocked(rec, Duration(ns, "measured", how))
 }
 
 func stepHref(rec *file.Recording, step string) string {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -65,13 +66,39 @@ func drawStack(f *Figure, c *steps.Chapter, rec *file.Recording) {
 	add("Framework", "The line of the model that puts the op into the graph. It ran once, when the model was loaded.", NotMeasured, 0, &sources[0])
 	add("Op", fmt.Sprintf("%s, %s: %s.", op.Name, work(op), w.Out), timed(rec, op.DurNs, "the span of this op"), op.DurNs, nil)
 	add("Kernel", "The function that this processor runs for it: "+op.Kernel+".", timed(rec, most(busy), "the longest of the workers' own times"), most(busy), &sources[len(sources)-1])
+	if addCalls(rec, op, add) {
+		return
+	}
 	if gap := before(rec, op); gap >= 0 {
 		add("Runtime", "Between the op before and this one: a barrier that all workers pass, and the next op handed out.", derived(rec, gap, "this op's start less the end of the op before"), gap, nil)
 	}
 	for i, ns := range busy {
 		add(fmt.Sprintf("Thread %d", i), "One worker's share of the rows, on a core that the operating system gave it.", timed(rec, ns, "read by the worker itself"), ns, nil)
 	}
-	add("Device", against(rec, op), rateOr(float64(op.Bytes)/float64(max(op.DurNs, 1)), "GB/s", "bytes of the op over its time"), 0, nil)
+	add("Device", against(rec, op), clocked(rec, rateOr(float64(op.Bytes)/float64(max(op.DurNs, 1)), "GB/s", "bytes of the op over its time")), 0, nil)
+}
+
+// addCalls draws the levels below the kernel where a device is reached through a driver: the calls, the driver, the device's time.
+func addCalls(rec *file.Recording, op *file.Span, add func(label, text string, n Number, ns int64, src *file.Source)) bool {
+	var host, wait, from, to int64
+	n, api := 0, ""
+	for i := range rec.Calls {
+		c := &rec.Calls[i]
+		if c.Span != op.ID || c.Device == nil {
+			continue
+		}
+		if n == 0 {
+			from, wait, api = c.Device.StartNs, c.Device.StartNs-c.StartNs, c.API
+		}
+		n, host, to = n+1, host+c.DurNs, c.Device.StartNs+c.Device.DurNs
+	}
+	if n == 0 {
+		return false
+	}
+	add("Launch call", Plural(n, "call")+" of "+api+": the host puts the kernel into the device's stream and goes on.", timed(rec, host, "around the calls, on the host's clock"), host, nil)
+	add("Driver", cmp.Or(rec.Device.Driver, "The device's driver")+" takes it from the stream to the device.", derived(rec, max(wait, 0), "from the call to the start on the device; the two clocks are tied at the ends of the pass"), max(wait, 0), nil)
+	add("Device", against(rec, op), derived(rec, to-from, "from the start of the first kernel to the event behind the last"), to-from, nil)
+	return true
 }
 
 func derived(rec *file.Recording, ns int64, how string) Number {
@@ -260,7 +287,7 @@ func drawNumbers(f *Figure, _ *steps.Chapter, rec *file.Recording) {
 		rate.Filled, rate.Number = fmt.Sprintf("%d ÷ %s, with this request alone", n.OutputTokens, ms(n.E2ENs)), rateOr(v, "tokens/s", "tokens of the answer over the time of the whole request")
 	}
 	f.Sums = append(f.Sums, rate)
-	if rec.Device.Kind == "emulated" {
+	if !rec.Clocked() {
 		for i := range f.Sums {
 			f.Sums[i].Filled, f.Sums[i].Number = "an emulated device measures no time", NotMeasured
 		}

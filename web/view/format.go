@@ -68,6 +68,15 @@ func Duration(ns int64, prov, how string) Number {
 	return Number{v, u, Count(ns) + " ns", prov, how}
 }
 
+// clocked is a time of a recording, or what follows from one. Each of them passes here: what an emulated device takes measures
+// nothing.
+func clocked(rec *file.Recording, n Number) Number {
+	if !rec.Clocked() {
+		return NotMeasured
+	}
+	return n
+}
+
 // durationOr is a time in ns that is not measured when it is zero.
 func durationOr(ns int64, prov, how string) Number {
 	if ns <= 0 {

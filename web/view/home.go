@@ -59,7 +59,7 @@ func passFacts(rec *file.Recording) string {
 		}
 	}
 	slices.Sort(times)
-	return Plural(len(ops), "op") + ", " + Duration(times[len(times)/2], "measured", "").Text() + " a token"
+	return Plural(len(ops), "op") + ", " + clocked(rec, Duration(times[len(times)/2], "measured", "")).Text() + " a token"
 }
 
 // centre is the step in the middle of a layer: where attention meets the cache, else the middle of compute, else the first.

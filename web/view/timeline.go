@@ -57,7 +57,7 @@ func CloseUp(rec *file.Recording, w, h int) Picture {
 	}
 	from, to, pass := seam(rec)
 	p.FromNs, p.Pass = from, pass
-	length := Duration(to-from, "measured", "")
+	length := clocked(rec, Duration(to-from, "measured", ""))
 	p.Span = length.Text()
 	p.Label = p.Span + " at the end of pass " + Count(int64(pass)) + ", one row for each lane"
 	height := (h - axis) / len(lanes)
@@ -128,7 +128,7 @@ func bars(rec *file.Recording, lane string, from, to int64, width int) []Picture
 	var out []PictureBar
 	for _, s := range in {
 		x0, x1 := max(0, float64(s.StartNs-from)*scale), min(float64(width), float64(s.EndNs()-from)*scale)
-		b := PictureBar{X: x0, W: max(leastBar, x1-x0), Stage: stages[s.Step], Tip: s.Name + ", " + Duration(s.DurNs, s.Prov, "").Text()}
+		b := PictureBar{X: x0, W: max(leastBar, x1-x0), Stage: stages[s.Step], Tip: s.Name + ", " + clocked(rec, Duration(s.DurNs, s.Prov, "")).Text()}
 		if text := cmp.Or(labels[s.Step], s.Name); float64(len([]rune(text)))*glyph+6 < b.W && !covered(in, s) {
 			b.Text = text
 		}
@@ -163,5 +163,5 @@ func total(rec *file.Recording) Number {
 	for i := range rec.Spans {
 		end = max(end, rec.Spans[i].EndNs())
 	}
-	return durationOr(end, "derived", "from the first byte received to the end of the last span")
+	return clocked(rec, durationOr(end, "derived", "from the first byte received to the end of the last span"))
 }

@@ -115,14 +115,14 @@ func stage(rec *file.Recording, id, name string, whole int64) Stage {
 	for i := range rec.Walk {
 		if rec.Walk[i].Stage == id {
 			ns += rec.Walk[i].TimeNs
-			s.Steps = append(s.Steps, stop(&rec.Walk[i], i+1, whole))
+			s.Steps = append(s.Steps, stop(rec, &rec.Walk[i], i+1, whole))
 		}
 	}
-	s.Time = Duration(ns, "derived", "the times of its steps, summed; steps that wait for each other are counted in both")
+	s.Time = clocked(rec, Duration(ns, "derived", "the times of its steps, summed; steps that wait for each other are counted in both"))
 	return s
 }
 
-func stop(w *file.Step, n int, whole int64) Stop {
+func stop(rec *file.Recording, w *file.Step, n int, whole int64) Stop {
 	s := Stop{
 		Number: n, ID: w.ID, Title: w.Title, Lane: w.Lane, Form: w.Form, Short: w.Short, HandsOn: w.HandsOn, Wrong: w.Wrong, Link: webLink(w.Link),
 		Reached: w.Count > 0, Count: Plural(w.Count, "time"), In: w.In, Out: w.Out, Time: NotMeasured, Share: NotMeasured,
@@ -133,8 +133,8 @@ func stop(w *file.Step, n int, whole int64) Stop {
 	}
 	s.Text = paragraphs(text)
 	if s.Reached {
-		s.Time = Duration(w.TimeNs, "measured", "the spans of this step, summed")
-		s.Share = Share(w.TimeNs, whole)
+		s.Time = clocked(rec, Duration(w.TimeNs, "measured", "the spans of this step, summed"))
+		s.Share = clocked(rec, Share(w.TimeNs, whole))
 	} else if _, why, ok := strings.Cut(w.Text, "Not reached: "); ok {
 		s.WhyNot = why
 	}
@@ -246,7 +246,7 @@ func numbers(rec *file.Recording) []Fact {
 	}
 	untraced := NotMeasured
 	if u := rec.Untraced; u != nil && u.DecodeTokensPerS > 0 {
-		untraced = rateOr(u.DecodeTokensPerS, "tokens/s", "the same request without a recording")
+		untraced = clocked(rec, rateOr(u.DecodeTokensPerS, "tokens/s", "the same request without a recording"))
 	}
 	return []Fact{
 		{Name: "TTFT", Number: durationOr(n.TTFTNs, "measured", howTTFT)},

@@ -67,9 +67,22 @@ func clientOptions(root string, format api.Format, entries ...string) api.BuildO
 		MinifyIdentifiers: true,
 		Charset:           api.CharsetUTF8,
 		LegalComments:     api.LegalCommentsNone,
-		Loader:            map[string]api.Loader{".css": api.LoaderText},
+		Plugins:           []api.Plugin{shortSheets},
 	}
 }
+
+// shortSheets makes the style sheets that sources import short, a rule a line: the client looks rules up by their lines.
+var shortSheets = api.Plugin{Name: "sheets", Setup: func(b api.PluginBuild) {
+	b.OnLoad(api.OnLoadOptions{Filter: `\.css$`}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+		raw, err := os.ReadFile(a.Path)
+		if err != nil {
+			return api.OnLoadResult{}, err
+		}
+		r := api.Transform(string(raw), api.TransformOptions{Loader: api.LoaderCSS, MinifyWhitespace: true, Sourcefile: a.Path})
+		text := strings.ReplaceAll(string(r.Code), "}", "}\n")
+		return api.OnLoadResult{Contents: &text, Errors: r.Errors, Loader: api.LoaderText}, nil
+	})
+}}
 
 // bundleTests bundles web/client/test/*.test.ts for Node 20, one file each,
 // so that "node --test DIR" runs them.

@@ -212,7 +212,7 @@ func measure(f *filler, ty tensor.Type, p plan, roof float64) (r result, err err
 			return r, fmt.Errorf("%v: logits that are no numbers", ty)
 		}
 	}
-	return r, r.traced(be.(*cuda.Backend), g, p, context)
+	return r, r.traced(be, g, p, context)
 }
 
 // times runs f once to warm up and n times, and returns the median and the least time.
@@ -253,15 +253,14 @@ func decode(be backend.Backend, g *graph.Graph, p plan, n, context int, roof flo
 }
 
 // traced measures passes with an event after each op.
-func (r *result) traced(be *cuda.Backend, g *graph.Graph, p plan, context int) error {
+func (r *result) traced(be backend.Backend, g *graph.Graph, p plan, context int) error {
 	b := batchOf(1, p.Context, 1, context, p.Shape.Vocab)
 	var ops trace.PassOps
 	var err error
 	if r.TracedNs, _, err = times(5, func(int) error { return be.Run(b, &ops) }); err != nil {
 		return err
 	}
-	a := be.Anchors()
-	r.ResidualNs, r.DriftNs = a.Residual, a.Drift
+	r.ResidualNs, r.DriftNs = ops.Clocks.Residual, ops.Clocks.Drift
 	_, bytes := workOf(g, b, be.KV())
 	sums := map[trace.OpID]*opTime{}
 	for i, o := range ops.Ops {

@@ -15,6 +15,7 @@ import (
 	"glassbox/engine/graph"
 	"glassbox/engine/kv"
 	"glassbox/engine/tensor"
+	"glassbox/trace"
 )
 
 // Kinds of device that recordings name.
@@ -25,12 +26,13 @@ const (
 
 // Backend implements backend.Backend.
 type Backend struct {
-	g    *graph.Graph
-	o    backend.Options
-	opts features
-	dev  *driver.Device
-	st   driver.Stream
-	k    map[string]*driver.Kernel
+	g     *graph.Graph
+	o     backend.Options
+	opts  features
+	dev   *driver.Device
+	st    driver.Stream
+	k     map[string]*driver.Kernel
+	names map[string]trace.KernelID // of the kernels
 
 	held    []driver.Ptr // device memory to give back
 	pinned  [][]byte     // host memory to give back
@@ -48,11 +50,14 @@ type Backend struct {
 	events       []driver.Event
 	graphs       map[shape]*replay
 
-	batch   *backend.Batch
-	logits  []float32 // page-locked, of the last pass
-	mirror  mirror    // what Tap reads and writes
-	lost    error     // of the device: nothing goes on after it
-	anchors Anchors
+	sumBy string     // of a shard: how the group sums up
+	sum   collective // once it has met
+
+	batch  *backend.Batch
+	logits []float32 // page-locked, of the last pass
+	mirror mirror    // what Tap reads and writes
+	lost   error     // of the device: nothing goes on after it
+	log    callLog
 }
 
 // grown is device memory that grows with what passes need.
@@ -99,7 +104,7 @@ func parseFeatures(s string) (features, error) {
 	return f, nil
 }
 
-// Open takes hold of the first device (CUDA_VISIBLE_DEVICES chooses), loads the kernels and puts the weights into its memory.
+// Open takes hold of the first device, a shard of that of its rank (CUDA_VISIBLE_DEVICES chooses), loads the kernels and puts the weights into its memory.
 func Open(g *graph.Graph, o backend.Options) (backend.Backend, error) {
 	f, err := parseFeatures(o.Features)
 	if err != nil {
@@ -115,11 +120,21 @@ func Open(g *graph.Graph, o backend.Options) (backend.Backend, error) {
 	if types != kvF16 && types != kvQ8Q4 {
 		return nil, fmt.Errorf("kv-type: wanted %s or %s, found %s: this backend has no other", kvF16, kvQ8Q4, types)
 	}
-	dev, err := driver.Open(0)
+	ordinal, sumBy := 0, ""
+	if o.Group != nil && o.Group.Size() > 1 {
+		ordinal = o.Group.Rank()
+		if n, err := driver.Count(); err == nil && n < o.Group.Size() {
+			return nil, fmt.Errorf("cuda: wanted a device for each of %d shards, found %d: choose fewer --shards", o.Group.Size(), n)
+		}
+		if sumBy, err = chooseSum(o); err != nil {
+			return nil, fmt.Errorf("cuda: %w", err)
+		}
+	}
+	dev, err := driver.Open(ordinal)
 	if err != nil {
 		return nil, fmt.Errorf("cuda: %w: choose --backend cpu, or see docs/cuda.md", err)
 	}
-	b := &Backend{g: g, o: o, opts: f, kv: types, dev: dev, k: map[string]*driver.Kernel{}, weights: map[*graph.Weight]driver.Ptr{}, graphs: map[shape]*replay{}}
+	b := &Backend{g: g, o: o, opts: f, kv: types, dev: dev, sumBy: sumBy, k: map[string]*driver.Kernel{}, names: map[string]trace.KernelID{}, weights: map[*graph.Weight]driver.Ptr{}, graphs: map[shape]*replay{}}
 	if err := dev.Do(b.load); err != nil {
 		return nil, errors.Join(fmt.Errorf("cuda: %s: %w", dev.Name, err), b.Close())
 	}
@@ -165,6 +180,7 @@ func (b *Backend) loadKernels() error {
 			if b.k[entry], err = m.Kernel(entry); err != nil {
 				return err
 			}
+			b.names[entry] = trace.Kernel(entry)
 		}
 	}
 	return nil
@@ -179,8 +195,11 @@ func (b *Backend) Device() backend.Device {
 	if b.dev.Name == "Emulated device" {
 		kind = kindEmulated
 	}
-	f := []string{fmt.Sprintf("sm_%d%d", b.dev.Major, b.dev.Minor), "driver for CUDA " + b.dev.Driver, fmt.Sprintf("%d MiB", b.dev.Memory>>20)}
-	return backend.Device{Kind: kind, Name: b.dev.Name, Threads: 1, Features: append(f, slices.DeleteFunc(strings.Split(b.o.Features, ","), func(s string) bool { return s == "" })...)}
+	f := []string{fmt.Sprintf("sm_%d%d", b.dev.Major, b.dev.Minor), fmt.Sprintf("%d MiB", b.dev.Memory>>20)}
+	if b.sumBy != "" {
+		f = append(f, "all-reduce "+b.sumBy)
+	}
+	return backend.Device{Kind: kind, Name: b.dev.Name, Driver: "driver for CUDA " + b.dev.Driver, Threads: 1, Features: append(f, slices.DeleteFunc(strings.Split(b.o.Features, ","), func(s string) bool { return s == "" })...)}
 }
 
 // KV is what the cache was made for.
@@ -204,6 +223,9 @@ func (b *Backend) Close() error {
 	}
 	err := b.dev.Do(func() error {
 		var errs []error
+		if b.sum != nil {
+			errs = append(errs, b.sum.close(b))
+		}
 		for _, r := range b.graphs {
 			if r.g != nil {
 				errs = append(errs, r.g.Destroy())

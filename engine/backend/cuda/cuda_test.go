@@ -45,16 +45,67 @@ func TestTimesCoverEveryOpInOrder(t *testing.T) {
 	be, err := Open(m.Graph, backend.Options{MaxTokens: 8, MaxOut: 1, MaxScores: 1 << 12, Pages: 2})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, be.Close()) }()
-	for range 2 {
+	for i := range 3 {
 		var ops trace.PassOps
+		b := backendtest.Batch(backendtest.Part{Seq: backendtest.Pages(0, 3), IDs: []int32{1, 2, 3}})
+		if i == 2 { // looked at as well
+			b.Tap = func(n *graph.Node, row func(graph.Buf, int) []float32) {
+				if n.Out != graph.NoBuf {
+					row(n.Out, 0)
+				}
+			}
+		}
 		before := trace.Now()
-		require.NoError(t, be.Run(backendtest.Batch(backendtest.Part{Seq: backendtest.Pages(0, 3), IDs: []int32{1, 2, 3}}), &ops))
-		backendtest.Times(t, m.Graph, &ops, before, trace.Now())
+		require.NoError(t, be.Run(b, &ops))
+		after := trace.Now()
+		backendtest.Times(t, m.Graph, &ops, before, after)
+		calls(t, m.Graph, &ops, before, after)
+		t.Logf("the clocks: residual %d ns, drift over the pass %d ns", ops.Clocks.Residual, ops.Clocks.Drift)
 	}
-	a := be.(*Backend).Anchors()
-	require.Positive(t, a.Offset)
-	require.GreaterOrEqual(t, a.Residual, int64(0))
-	t.Logf("the clocks: residual %d ns, drift over the pass %d ns", a.Residual, a.Drift)
+	var ops trace.PassOps
+	require.NoError(t, be.Run(backendtest.Batch(backendtest.Part{Seq: backendtest.Pages(0, 3), IDs: []int32{1}}), nil))
+	require.Empty(t, ops.Calls)
+	require.False(t, be.(*Backend).log.on, "an untimed pass notes nothing")
+}
+
+// calls checks the calls of a pass: on the host one after the other; on the device one after the other, none begun before
+// its call, and an op's time from the first of its own to the end of its last.
+func calls(t *testing.T, g *graph.Graph, ops *trace.PassOps, before, after int64) {
+	host, device := before, before
+	kinds := map[trace.CallKind]int{}
+	first, last := map[int32]int64{}, map[int32]int64{}
+	for i, c := range ops.Calls {
+		kinds[c.Kind]++
+		require.GreaterOrEqual(t, c.Start, host, "call %d, %s", i, c.API)
+		host = c.Start + c.Dur
+		if c.Kind == trace.CallLaunch {
+			require.NotEmpty(t, c.Kernel.String())
+			require.Positive(t, c.Grid[0]*c.Grid[1]*c.Grid[2]*c.Threads)
+			require.GreaterOrEqual(t, c.Op, int32(0))
+			require.Positive(t, c.Took, "a kernel has a time on the device")
+		}
+		if c.Took == 0 {
+			continue
+		}
+		require.GreaterOrEqual(t, c.Began, max(device, c.Start-ops.Clocks.Residual), "call %d, %s", i, c.API)
+		device = c.Began + c.Took
+		if _, ok := first[c.Op]; !ok {
+			first[c.Op] = c.Began
+		}
+		last[c.Op] = device
+	}
+	require.LessOrEqual(t, max(host, device), after)
+	for i, o := range ops.Ops {
+		if start, ok := first[int32(i)]; ok {
+			require.Equal(t, []int64{start, last[int32(i)]}, []int64{o.Start, o.Start + o.Dur}, "op %d", i)
+		}
+	}
+	require.GreaterOrEqual(t, kinds[trace.CallLaunch], len(g.Nodes))
+	for _, k := range []trace.CallKind{trace.CallUpload, trace.CallDownload, trace.CallWait} {
+		require.Positive(t, kinds[k], k)
+	}
+	require.Positive(t, ops.Clocks.Residual)
+	require.Less(t, ops.Clocks.Residual, (after-before)/2)
 }
 
 func TestHeadIsThatOfAPass(t *testing.T) {
@@ -82,15 +133,15 @@ func BenchmarkDecode(b *testing.B) {
 
 // Every kind of node has a function, and every kernel that the Go code names for any format is in the PTX.
 func TestEveryOpAndKernelExists(t *testing.T) {
-	for k := graph.Embed; k <= graph.GeGLU; k++ {
+	for k := graph.Embed; k <= graph.AllReduce; k++ {
 		require.NotNil(t, ops[k].fn, k)
 	}
-	require.Len(t, ops, int(graph.GeGLU)+1)
+	require.Len(t, ops, int(graph.AllReduce)+1)
 	be, err := Open(tinyModel(t, testmodel.Spec{}).Graph, backend.Options{MaxTokens: 8, MaxOut: 1, MaxScores: 1 << 12, Pages: 2})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, be.Close()) }()
 	b := be.(*Backend)
-	named := map[string]bool{"arg_max": true, "top_k": true, "all_reduce_add": true, "quantize_q8": true, "rope_table": true, "attention_join": true, "add_rms_norm": true}
+	named := map[string]bool{"arg_max": true, "top_k": true, "quantize_q8": true, "rope_table": true, "attention_join": true, "add_rms_norm": true}
 	for _, types := range []backend.KV{kvF16, kvQ8Q4} {
 		b.kv = types
 		for _, n := range []string{"2", "4", "8"} {

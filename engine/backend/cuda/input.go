@@ -117,18 +117,18 @@ func (b *Backend) cutUnits() {
 func (b *Backend) send() error {
 	in := &b.in
 	for _, r := range []*region[int32]{&in.tokens, &in.pos, &in.tableAt, &in.out} {
-		if err := driver.UploadAsync(b.st, r.dev, r.host); err != nil {
+		if err := upload(b, r.dev, r.host); err != nil {
 			return err
 		}
 	}
-	if err := driver.UploadAsync(b.st, in.offs.dev, in.offs.host); err != nil {
+	if err := upload(b, in.offs.dev, in.offs.host); err != nil {
 		return err
 	}
-	if err := driver.UploadAsync(b.st, in.units.dev, in.units.host); err != nil {
+	if err := upload(b, in.units.dev, in.units.host); err != nil {
 		return err
 	}
 	if err := b.grow(&in.tables, int64(4*max(len(in.pages), 1))); err != nil {
 		return err
 	}
-	return driver.Upload(in.tables.p, in.pages)
+	return uploadNow(b, in.tables.p, in.pages)
 }

@@ -53,6 +53,9 @@ func pinnedOf[T any](b *Backend, n int) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(p))), n), nil
 }
 
+// sizeOfAll is the size in bytes.
+func sizeOfAll[T any](s []T) int64 { var z T; return int64(len(s)) * int64(unsafe.Sizeof(z)) }
+
 // matrices calls f for each weight once: those that products or the embedding use as stored, and the vectors that become
 // float32.
 func (b *Backend) matrices(f func(w *graph.Weight, vector bool) error) error {

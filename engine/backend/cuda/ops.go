@@ -36,7 +36,7 @@ var ops = map[graph.Kind]struct {
 }{
 	graph.Embed: {embed, "embed_"}, graph.RMSNorm: {rmsNorm, "rms_norm"}, graph.MatMul: {matMul, "mat_"}, graph.HeadNorm: {headNorm, "rms_norm"},
 	graph.RoPE: {rope, "rope"}, graph.KVWrite: {kvWrite, "kv_write_"}, graph.Scores: {scores, "attn_scores_"}, graph.Softmax: {softmax, "attn_softmax"},
-	graph.Mix: {mix, "attn_mix_"}, graph.Add: {add, "add"}, graph.SwiGLU: {swiGLU, "swiglu"}, graph.GeGLU: {geGLU, "geglu"},
+	graph.Mix: {mix, "attn_mix_"}, graph.Add: {add, "add"}, graph.SwiGLU: {swiGLU, "swiglu"}, graph.GeGLU: {geGLU, "geglu"}, graph.AllReduce: {allReduce, "all_reduce_add"},
 }
 
 // manyTokens is the batch from which products go to the tensor cores.
@@ -133,15 +133,6 @@ func (b *Backend) makeRope(s *step, seen map[*graph.Rope]*step) error {
 	keep := *s
 	seen[r] = &keep
 	return driver.Upload(s.freq, freq)
-}
-
-// launch runs a kernel on a grid of blocks.
-func (b *Backend) launch(name string, grid [3]int, threads, shared int, args ...any) error {
-	k := b.k[name]
-	if k == nil {
-		return fmt.Errorf("kernel %s: wanted an entry of the PTX, found none of that name", name)
-	}
-	return k.Launch(b.st, driver.Shape{Grid: grid, Block: threads, Shared: shared}, args...)
 }
 
 // each runs a kernel with a thread for each of n elements.

@@ -11,13 +11,6 @@ import (
 	"glassbox/trace"
 )
 
-// Anchors tie the device's clock to the host's for one timed pass.
-type Anchors struct {
-	Offset   int64 // ns to add to a time since the pass's first event to get a time of trace.Now
-	Residual int64 // ns by which that may be wrong: half of the time in which the first event must have happened
-	Drift    int64 // ns between the end of the pass by the device's clock and by the host's
-}
-
 // Run computes the batch. An untimed pass runs fused steps, or replays them; a timed or tapped one runs a kernel an op.
 func (b *Backend) Run(batch *backend.Batch, ops *trace.PassOps) error {
 	if err := batch.Check(b.g, b.o); err != nil {
@@ -88,108 +81,39 @@ func (b *Backend) runSteps(steps []step) error {
 
 // finish fetches the logits and waits for everything.
 func (b *Backend) finish() error {
-	if err := driver.DownloadAsync(b.st, b.logits[:len(b.batch.Out)*b.g.Vocab], b.bufs[b.g.Logits]); err != nil {
-		return err
-	}
-	return b.st.Synchronize()
-}
-
-// makeEvents makes two events a node: before it, needed where it does not follow another at once, and after it.
-func (b *Backend) makeEvents() error {
-	for len(b.events) < 2*len(b.plain) {
-		e, err := driver.NewEvent()
+	if out := b.logits[:len(b.batch.Out)*b.g.Vocab]; len(out) > 0 {
+		err := b.call(trace.Call{Kind: trace.CallDownload, API: "cuMemcpyDtoHAsync", Bytes: sizeOfAll(out)}, true, func() error {
+			return driver.DownloadAsync(b.st, out, b.bufs[b.g.Logits])
+		})
 		if err != nil {
 			return err
 		}
-		b.events = append(b.events, e)
 	}
-	return nil
+	return b.wait()
 }
-
-// anchor reads the host's clock around the first event.
-func (b *Backend) anchor() error {
-	if err := b.st.Synchronize(); err != nil {
-		return err
-	}
-	t0 := trace.Now()
-	if err := b.events[0].Record(b.st); err != nil {
-		return err
-	}
-	if err := b.events[0].Wait(); err != nil {
-		return err
-	}
-	t1 := trace.Now()
-	b.anchors = Anchors{Offset: t0 + (t1-t0)/2, Residual: (t1 - t0) / 2}
-	return nil
-}
-
-// Anchors returns the clocks' relation in the last timed pass.
-func (b *Backend) Anchors() Anchors { return b.anchors }
 
 // timed runs a kernel an op with an event after each.
 func (b *Backend) timed(batch *backend.Batch, ops *trace.PassOps) error {
+	if err := b.openLog(); err != nil {
+		return err
+	}
+	defer func() { b.log.on = false }()
 	err := b.ready(batch)
 	if err == nil {
 		err = b.grow(&b.scores, 4*b.in.scores)
 	}
-	if err == nil {
-		err = b.makeEvents()
-	}
-	if err == nil {
-		err = b.anchor()
+	for i := 0; i < len(b.plain) && err == nil; i++ {
+		b.log.op = int32(i)
+		err = b.plain[i].fn(b, &b.plain[i])
 	}
 	if err != nil {
 		return err
 	}
-	for i := range b.plain {
-		if err := b.plain[i].fn(b, &b.plain[i]); err != nil {
-			return err
-		}
-		if err := b.events[2*i+1].Record(b.st); err != nil {
-			return err
-		}
-	}
+	b.log.op = -1
 	if err := b.finish(); err != nil {
 		return err
 	}
-	return b.fill(ops, false)
-}
-
-// fill turns the events into times of ops. With apart each op has an event before it, else it begins where the one before
-// it ended.
-func (b *Backend) fill(ops *trace.PassOps, apart bool) error {
-	now := trace.Now()
-	ops.Reset(len(b.plain), 1)
-	end, err := b.events[2*len(b.plain)-1].Since(b.events[0])
-	if err != nil {
-		return err
-	}
-	// The last event cannot lie after now: what the anchor is late is taken back.
-	b.anchors.Drift = now - (b.anchors.Offset + end)
-	offset := min(b.anchors.Offset, now-end)
-	at := int64(0)
-	for i := range b.plain {
-		s := &b.plain[i]
-		start := at
-		if apart && i > 0 {
-			if start, err = b.events[2*i].Since(b.events[0]); err != nil {
-				return err
-			}
-			start = max(start, at)
-		}
-		end, err := b.events[2*i+1].Since(b.events[0])
-		if err != nil {
-			return err
-		}
-		at = max(end, start+1) // events closer than the clock's step: the least there is
-		size := 0
-		if b.rows(s.n) >= manyTokens {
-			size = 1
-		}
-		ops.Ops[i] = trace.OpTime{Op: s.n.Op, Layer: int16(s.n.Layer), Kernel: s.kernel[size], Start: offset + start, Dur: at - start, PC: s.n.PC, Fn: s.pc}
-		ops.Busy[i] = uint32(at - start)
-	}
-	return nil
+	return b.closeLog(ops)
 }
 
 // Logits returns row i of the last pass.

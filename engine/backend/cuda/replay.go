@@ -19,10 +19,10 @@ const (
 	mostGraphs   = 64
 )
 
-// replay puts the steps into the stream as one graph, if the batch's shape has come before. It returns false where the steps
+// replay puts the steps into the stream as one graph, if the batch's shape has come before and no other device takes part. It returns false where the steps
 // must be launched one by one.
 func (b *Backend) replay(steps []step) (bool, error) {
-	if b.opts.noGraph || b.opts.unfused || len(b.batch.Tokens) > mostReplayed {
+	if b.opts.noGraph || b.opts.unfused || b.sharded() || len(b.batch.Tokens) > mostReplayed {
 		return false, nil
 	}
 	key := shape{len(b.batch.Tokens), len(b.batch.Out), len(b.in.units.host), b.splits()}

@@ -15,6 +15,7 @@ import (
 	"glassbox/engine/backend/cuda/driver"
 	"glassbox/engine/tensor"
 	"glassbox/engine/testmodel"
+	"glassbox/trace"
 )
 
 // TestMain lets a test run itself as a process of its own: with OPEN_CUDA set it opens a backend and prints how that went.
@@ -44,7 +45,7 @@ type rig struct {
 func onRig(t testing.TB, f func(r *rig)) {
 	dev, err := driver.Open(0)
 	require.NoError(t, err)
-	r := &rig{Backend: &Backend{dev: dev, k: map[string]*driver.Kernel{}, graphs: map[shape]*replay{}}, t: t, rnd: rand.New(rand.NewPCG(1, 2))}
+	r := &rig{Backend: &Backend{dev: dev, k: map[string]*driver.Kernel{}, names: map[string]trace.KernelID{}, graphs: map[shape]*replay{}}, t: t, rnd: rand.New(rand.NewPCG(1, 2))}
 	// A failed require ends its goroutine, so it must not be the device's.
 	var failed any
 	err = dev.Do(func() error {

@@ -31,14 +31,14 @@ func (b *Backend) tapped(batch *backend.Batch, ops *trace.PassOps) error {
 	}
 	b.mirror.err = nil
 	err := b.dev.Do(func() error {
-		err := b.ready(batch)
-		if err == nil && ops != nil {
-			if err = b.makeEvents(); err == nil {
-				err = b.anchor()
+		if ops != nil {
+			if err := b.openLog(); err != nil {
+				return err
 			}
 		}
-		return err
+		return b.ready(batch)
 	})
+	defer func() { b.log.on = false }()
 	for i := 0; i < len(b.plain) && err == nil; i++ {
 		if err = b.dev.Do(func() error { return b.tappedStep(i, ops != nil) }); err != nil {
 			break
@@ -50,10 +50,11 @@ func (b *Backend) tapped(batch *backend.Batch, ops *trace.PassOps) error {
 		return err
 	}
 	return b.dev.Do(func() error {
+		b.log.op = -1
 		if err := b.finish(); err != nil || ops == nil {
 			return err
 		}
-		return b.fill(ops, true)
+		return b.closeLog(ops)
 	})
 }
 
@@ -67,20 +68,11 @@ func (b *Backend) tappedStep(i int, timed bool) error {
 		// With the bits of a pass that nobody looks at. A timed pass times the mix itself.
 		fn, s = attention, b.fusedAt[i]
 	}
-	if timed && i > 0 {
-		if err := b.events[2*i].Record(b.st); err != nil {
-			return err
-		}
-	}
+	b.log.op = int32(i)
 	if err := fn(b, s); err != nil {
 		return err
 	}
-	if timed {
-		if err := b.events[2*i+1].Record(b.st); err != nil {
-			return err
-		}
-	}
-	return b.st.Synchronize()
+	return b.wait()
 }
 
 // bufOf returns where a buffer of the graph is on the device, and how many floats of it the batch uses.
@@ -105,7 +97,7 @@ func (b *Backend) tapRow(buf graph.Buf, t int) []float32 {
 			m.bufs[buf] = make([]float32, n)
 		}
 		m.bufs[buf] = m.bufs[buf][:n]
-		if err := b.dev.Do(func() error { return driver.Download(m.bufs[buf], p) }); err != nil && m.err == nil {
+		if err := b.dev.Do(func() error { return downloadNow(b, m.bufs[buf], p) }); err != nil && m.err == nil {
 			m.err = err
 		}
 		m.was[buf] = append(m.was[buf][:0], m.bufs[buf]...)
@@ -132,7 +124,7 @@ func (b *Backend) putBack() error {
 		}
 		m.changed = m.changed || b.g.Bufs[buf].Kind == graph.PerKey
 		p, _ := b.bufOf(graph.Buf(buf))
-		if err := b.dev.Do(func() error { return driver.Upload(p, m.bufs[buf]) }); err != nil && m.err == nil {
+		if err := b.dev.Do(func() error { return uploadNow(b, p, m.bufs[buf]) }); err != nil && m.err == nil {
 			m.err = err
 		}
 	}

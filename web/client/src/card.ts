@@ -1,5 +1,6 @@
 // The step card: what happens here, what it takes and hands on, how long it
 // took, and the source with its line lit. Strings only.
+import { stackRow } from './calls';
 import { badge, bytes, count, esc, exactNs, inline, num, share, sig3, signs, timeParts, tokenText } from './format';
 import { attrAt, isText, STAGE_LETTER, STAGE_NAME, type Recording } from './recording';
 import type { Source, Span, Step } from './schema';
@@ -65,7 +66,7 @@ function acts(r: Recording, s: State, i: number): string {
 const octagonSign = `<svg width="11" height="11" aria-hidden="true">${octagon(5.5, 5.5, 4.5, 'none')}</svg> `;
 
 /** A number that is not there: the step did not run then, or, where spans were lost, nobody knows. */
-const none = (r: Recording, what: string): string => `<div><span class="none">${r.cutOff || r.live ? 'not measured' : 'did not run'}</span>${what}</div>`;
+const none = (r: Recording, what: string): string => `<div><span class="none">${r.cutOff || r.live || !r.clocked ? 'not measured' : 'did not run'}</span>${what}</div>`;
 
 function times(r: Recording, s: State, i: number): string {
   const step = r.steps[i]!;
@@ -96,7 +97,7 @@ function values(r: Recording, s: State, step: Step, spans: Span[]): string {
     rows.push(['data', `${bytes(p.bytes)}${badge('derived', 'from shapes')}${bw ? ` at ${sig3(bw)} GB/s${badge('derived', 'bytes by time')}` : ''}${where}`]);
   }
   if (p?.flops) rows.push(['work', `${sig3(p.flops / 1e6)} MFLOP${badge('derived', 'from shapes')}${where}`]);
-  rows.push(...touchedRows(r, step.id));
+  rows.push(...stackRow(r, step, p), ...touchedRows(r, step.id));
   if (s.sel && p) rows.unshift(['span', `${esc(p.name)} ${esc(p.id)}`]);
   return rows.length ? `<dl class="c-io">${rows.map(([k, v]) => `<dt>${k}</dt><dd title="${v.replace(/<[^>]*>/g, '')}">${v}</dd>`).join('')}</dl>` : '';
 }

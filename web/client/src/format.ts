@@ -15,8 +15,18 @@ export function sig3(v: number): string {
   return v.toFixed(Math.min(digits, 8));
 }
 
+/** What an emulated device takes measures nothing: while a recording of one is shown, no time, share or rate is written anywhere. */
+let clocked = true;
+export const setClocked = (on: boolean): void => { clocked = on; };
+export const isClocked = (): boolean => clocked;
+const NOT = 'not measured';
+
+/** nsCell is a time in a table. */
+export const nsCell = (ns: number): number | string => (clocked ? ns : NOT);
+
 /** timeParts picks ns, µs, ms or s for a duration in ns. */
 export function timeParts(ns: number): [value: string, unit: string] {
+  if (!clocked) return [NOT, ''];
   const a = Math.abs(ns);
   if (a < 999.5) return [Number.isInteger(ns) ? String(ns) : sig3(ns), 'ns'];
   if (a < 999_500) return [sig3(ns / 1e3), 'µs'];
@@ -24,8 +34,8 @@ export function timeParts(ns: number): [value: string, unit: string] {
   return [sig3(ns / 1e9), 's'];
 }
 
-export const time = (ns: number): string => timeParts(ns).join(' ');
-export const exactNs = (ns: number): string => `${Math.round(ns).toLocaleString('en')} ns`;
+export const time = (ns: number): string => timeParts(ns).join(' ').trimEnd();
+export const exactNs = (ns: number): string => (clocked ? `${Math.round(ns).toLocaleString('en')} ns` : NOT);
 
 /** bytes in decimal units, as memory vendors and the tape use them. */
 export function bytes(n: number): string {
@@ -38,7 +48,7 @@ export const count = (n: number): string => n.toLocaleString('en');
 
 /** sharePart is a part of a whole in per cent; below 0.1 it says so. */
 export function share(part: number, whole: number): string {
-  if (!(whole > 0)) return '–';
+  if (!(whole > 0) || !clocked) return '–';
   const p = (100 * part) / whole;
   if (p === 0) return '0';
   return p < 0.1 ? '<0.1' : p >= 10 ? p.toFixed(0) : p.toFixed(1);
@@ -55,18 +65,21 @@ const PROV_TITLE: Record<Prov, string> = {
  * half dot for derived, a ring for declared. how says where it comes from.
  */
 export function badge(prov: Prov, how = ''): string {
+  if (!clocked && prov !== 'declared' && !/shape/.test(how)) return '';
   const t = PROV_TITLE[prov] + (how ? `: ${how}` : '');
   return `<span class="bd ${prov}" role="img" aria-label="${esc(t)}" title="${esc(t)}"></span>`;
 }
 
 /** svgBadge draws the same mark inside a drawing, centred on x, y. */
 export function svgBadge(x: number, y: number, prov: Prov): string {
+  if (!clocked && prov === 'measured') return '';
   const ring = `<circle cx="${x}" cy="${y}" r="3" fill="${prov === 'measured' ? 'var(--text-2)' : 'none'}" stroke="var(--text-2)"/>`;
   return prov === 'derived' ? `${ring}<path d="M${x} ${y - 3}a3 3 0 0 0 0 6z" fill="var(--text-2)"/>` : ring;
 }
 
 /** num is a number in HTML: value, small unit, badge, exact value in the title. */
 export function num(parts: [string, string], exact: string, prov: Prov, how = ''): string {
+  if (parts[0] === NOT) return '<span class="none">not measured</span><span class="bd" hidden></span>'; // labels are put before the badge
   return `<span class="num" title="${esc(exact)}" data-exact="${esc(exact)}">${parts[0]}<small>${parts[1]}</small></span>${badge(prov, how)}`;
 }
 

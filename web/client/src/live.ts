@@ -1,11 +1,11 @@
 // The live channel: LIVE.md describes its messages. It only appends to a
 // recording; the views do not know whether one is live.
 import { Recording } from './recording';
-import { parseTrace, type PageChange, type Pass, type Request, type Span, type Token, type Turn } from './schema';
+import { parseTrace, type Call, type PageChange, type Pass, type Request, type Span, type Token, type Turn } from './schema';
 
 export type LiveMessage =
   | { type: 'start'; id: string; recording: unknown }
-  | { type: 'spans'; id: string; spans: Span[]; passes?: Pass[]; turns?: Turn[]; pages?: PageChange[]; dropped?: number }
+  | { type: 'spans'; id: string; spans: Span[]; passes?: Pass[]; calls?: Call[]; turns?: Turn[]; pages?: PageChange[]; dropped?: number }
   | { type: 'tokens'; id: string; output_tokens: Token[]; text?: string }
   | { type: 'request'; id: string; request: Partial<Request> }
   | { type: 'end'; id: string }
@@ -33,6 +33,7 @@ export function begin(raw: unknown): Recording {
 export function apply(r: Recording, m: LiveMessage): void {
   switch (m.type) {
     case 'spans':
+      if (m.calls) (r.file.calls ??= []).push(...m.calls);
       if (m.turns) (r.file.turns ??= []).push(...m.turns);
       if (m.pages && r.file.memory) (r.file.memory.changes ??= []).push(...m.pages);
       r.append(m.spans ?? [], m.passes ?? []);

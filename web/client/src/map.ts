@@ -1,7 +1,7 @@
 // The map drawn: SVG text from a recording, a layout and a playhead. Strings
 // only, so that the same code draws the view, the home page, close-ups,
 // exports and tests. It does not know about the page.
-import { esc, svgBadge, time } from './format';
+import { esc, exactNs, svgBadge, time } from './format';
 import { layoutMap, roomName, type LayoutOptions, type MapInput, type MapLayout, type Measure, inputOf, PAD } from './layout';
 import { STAGES, STAGE_LETTER, STAGE_NAME, type Recording } from './recording';
 import { path, Routes, type Point } from './route';
@@ -84,7 +84,7 @@ function ruler({ r, l, cur, tw, o }: Ctx): string {
     const name = STAGE_NAME[stage], label = time(ns), free = b - a - 13;
     if (free > tw(name, 12)) g += `<text x="${a + 13}" y="18.5"${on ? ' class="b"' : ''}>${name}</text>`;
     if (ns > 0 && !o.bare && free > tw(name, 12) + label.length * 6.8 + 26) {
-      g += `<g><title>${Math.round(ns)} ns, measured, sum of its steps</title><text x="${b - 12}" y="18.5" class="s m end cap">${label}</text>${svgBadge(b - 5, 14.5, 'derived')}</g>`;
+      g += `<g><title>${exactNs(ns)}, sum of its steps</title><text x="${b - 12}" y="18.5" class="s m end cap">${label}</text>${svgBadge(b - 5, 14.5, 'derived')}</g>`;
     }
   }
   return g;
@@ -171,7 +171,7 @@ function waitLine({ r, s, m, l, o }: Ctx): string {
   const ca = l.cols[l.pos[a]!.col]!, cb = l.cols[l.pos[b]!.col]!, x0 = ca.x + ca.w + 8, x1 = cb.x - 18 - l.gut, y = Math.round(l.pos[a]!.y) + 0.5;
   if (x1 - x0 < 190) return '';
   const mid = (x0 + x1) / 2;
-  return `<path d="M${x0} ${y}H${mid - 86}M${mid + 86} ${y}H${x1}M${x0} ${y - 4}v8M${x1} ${y - 4}v8" class="hair2"/><text x="${mid - 5}" y="${y + 4}" class="mid cap s">this pass takes <tspan class="m">${time(pass.dur_ns)}</tspan><title>${pass.dur_ns} ns, measured: the loop waits for the workers</title></text>${svgBadge(mid + 77, y, 'measured')}`;
+  return `<path d="M${x0} ${y}H${mid - 86}M${mid + 86} ${y}H${x1}M${x0} ${y - 4}v8M${x1} ${y - 4}v8" class="hair2"/><text x="${mid - 5}" y="${y + 4}" class="mid cap s">this pass takes <tspan class="m">${time(pass.dur_ns)}</tspan><title>${exactNs(pass.dur_ns)}</title></text>${svgBadge(mid + 77, y, 'measured')}`;
 }
 
 export function tokenRoute(r: Recording, l: MapLayout, rt: Routes): Point[] | null {

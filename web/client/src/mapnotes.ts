@@ -1,6 +1,6 @@
 // What stands beside the map: names of lanes, the legend, the answer piece by
 // piece, and what each worker did in the current pass. Strings only.
-import { esc, svgBadge, time, tokenText } from './format';
+import { esc, exactNs, svgBadge, time, tokenText } from './format';
 import type { Measure } from './layout';
 import { mark, type MapDrawing } from './map';
 import { isNumbers, type Recording } from './recording';
@@ -82,9 +82,9 @@ export function workerBars(r: Recording, s: State, b: Box): string {
   const pass = r.passes.find((p) => p.index === s.pass);
   if (!pass || b.w < 90) return '';
   const { workers, parts } = busyByLayer(r, s.pass), whole = parts.reduce((a, p) => a + p.dur, 0);
-  let g = `<text x="${b.x}" y="${b.y - 8}" class="cap s">pass ${pass.index}, ${pass.kind}, <tspan class="m">${time(pass.dur_ns)}</tspan><title>${pass.dur_ns} ns</title></text>`;
+  let g = `<text x="${b.x}" y="${b.y - 8}" class="cap s">pass ${pass.index}, ${pass.kind}, <tspan class="m">${time(pass.dur_ns)}</tspan><title>${exactNs(pass.dur_ns)}</title></text>`;
   if (b.w > 160) g += svgBadge(b.x + 6 + `pass ${pass.index}, ${pass.kind}, ${time(pass.dur_ns)}`.length * 5.9, b.y - 12, 'measured');
-  if (!workers || whole <= 0) return `${g}<text x="${b.x}" y="${b.y + 10}" class="cap s">work of each worker:</text><text x="${b.x}" y="${b.y + 24}" class="cap s">not in this recording</text>`;
+  if (!workers || whole <= 0 || !r.clocked) return `${g}<text x="${b.x}" y="${b.y + 10}" class="cap s">work of each worker:</text><text x="${b.x}" y="${b.y + 24}" class="cap s">${r.clocked ? 'not in this recording' : 'not measured'}</text>`;
   const t = turns(r, s).layer, here = t ? (t.now >= 0 ? t.now : t.done) : r.layers, shown = Math.min(workers, Math.max(1, Math.floor((b.h - 40) / 34)));
   for (let k = 0; k < shown; k++) {
     const y = b.y + 10 + k * 34, sum = parts.reduce((a, p) => a + (p.busy[k] ?? 0), 0);

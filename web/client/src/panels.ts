@@ -108,7 +108,7 @@ export function stripPlot(r: Recording, s: State, W: number, H: number, byTime: 
   const cur = at(r, s), bars = stripBars(r, W, byTime), base = H > 70 ? H - 26 : H - 16, top = H > 70 ? 24 : 14, max = Math.log10(Math.max(10, ...r.steps.map((x) => x.time_ns)));
   let g = '';
   r.steps.forEach((x, i) => {
-    const { x: x0, w } = bars[i]!, L = STAGE_LETTER[x.stage], c = `var(--st-${L})`, h = x.count ? Math.max(2, (Math.log10(Math.max(1, x.time_ns)) / max) * (base - top)) : 1, gap = w > 4 ? 1.5 : 0.4;
+    const { x: x0, w } = bars[i]!, L = STAGE_LETTER[x.stage], c = `var(--st-${L})`, h = r.timed(i) ? Math.max(2, (Math.log10(Math.max(1, x.time_ns)) / max) * (base - top)) : 1, gap = w > 4 ? 1.5 : 0.4;
     const rect = i === cur ? `<rect x="${x0 + 0.5}" y="${base - h}" width="${Math.max(1, w - gap)}" height="${h}" fill="var(--text)"/>`
       : i < cur ? `<rect x="${x0 + 0.5}" y="${base - h}" width="${Math.max(0.6, w - gap)}" height="${h}" fill="${c}"/>`
         : w < 4 ? `<rect x="${x0 + 0.5}" y="${base - h}" width="${Math.max(0.6, w - gap)}" height="${h}" fill="${c}" opacity=".45"/>`

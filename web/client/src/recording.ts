@@ -1,5 +1,6 @@
 // A recording with its indexes. Everything the views show is asked from here;
 // nothing on screen is known from elsewhere. It does not know about the page.
+import { setClocked } from './format';
 import { rolesOf, type Role } from './roles';
 import { parseTrace, type Pass, type Span, type Stage, type Step, type Token, type TraceFile } from './schema';
 
@@ -45,7 +46,11 @@ export class Recording {
       return { id, name: l?.title ?? LANE_NAMES[id] ?? id, note: l?.note ?? '' };
     });
     this.index(file.spans);
+    if (!this.clocked) setClocked(false);
   }
+
+  /** clocked is false for an emulated device: what it takes measures nothing. */
+  get clocked(): boolean { return this.file.device.kind !== 'emulated'; }
 
   static parse(input: string | unknown): Recording {
     return new Recording(parseTrace(input));
@@ -222,6 +227,7 @@ export class Recording {
   /** timeAt sums top spans of step i, ns; null when it has none there ("not measured", never 0). */
   timeAt(i: number, pass?: number, layer?: number): number | null {
     let sum = 0, n = 0;
+    if (!this.clocked) return null;
     for (const p of this.spansAt(i, pass, layer)) if (this.isTop(p)) { sum += p.dur_ns; n++; }
     return n ? sum : null;
   }
@@ -240,10 +246,10 @@ export class Recording {
   }
 
   /** timed tells whether step i has a measured time at all. */
-  timed(i: number): boolean { return this.steps[i]!.count > 0 && (this.steps[i]!.time_ns > 0 || this.byStep[i]!.length > 0); }
+  timed(i: number): boolean { return this.clocked && this.steps[i]!.count > 0 && (this.steps[i]!.time_ns > 0 || this.byStep[i]!.length > 0); }
 
   stageTime(stage: Stage): number {
-    return this.steps.reduce((a, s) => a + (s.stage === stage ? s.time_ns : 0), 0);
+    return this.clocked ? this.steps.reduce((a, s) => a + (s.stage === stage ? s.time_ns : 0), 0) : 0;
   }
 
   /** total is the whole request in ns, with how it is known. */

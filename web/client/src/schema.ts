@@ -90,6 +90,24 @@ export interface Pass {
   dur_ns: number;
   capture_ns?: number;
   paused_ns?: number;
+  /** of a device with a clock of its own: how well it was tied to the host's */
+  clocks?: { residual_ns: number; drift_ns: number };
+}
+
+/** A call to the driver of a device: when the host made it, and when the device did what it asked for. */
+export interface Call {
+  what: 'launch' | 'upload' | 'download' | 'copy' | 'sum' | 'wait';
+  api: string;
+  pass: number;
+  /** id of the op it was made for */
+  span?: string;
+  kernel?: string;
+  start_ns: number;
+  dur_ns: number;
+  device?: { start_ns: number; dur_ns: number };
+  bytes?: number;
+  grid?: number[];
+  threads?: number;
 }
 
 /** A turn of the engine's loop while the request was there, with the part of every request in its pass. */
@@ -141,7 +159,7 @@ export interface TraceFile {
     /** the weights in the order in which a pass reads them */
     tensors?: ModelTensor[];
   };
-  device: { kind?: string; name?: string; threads?: number; features?: string[]; roof?: Roof; /** the largest code of an input that kernels round */ input_top?: number };
+  device: { kind?: string; name?: string; driver?: string; threads?: number; features?: string[]; roof?: Roof; /** the largest code of an input that kernels round */ input_top?: number };
   clock?: { name: string; resolution_ns: number };
   started?: string;
   request: Request;
@@ -149,6 +167,7 @@ export interface TraceFile {
   walk: Step[];
   spans: Span[];
   passes: Pass[];
+  calls?: Call[];
   turns?: Turn[];
   memory?: Memory;
   modules?: unknown[];

@@ -3,7 +3,7 @@
 // panels whose content changed.
 import { card } from './card';
 import type { Controller } from './controller';
-import { esc } from './format';
+import { esc, setClocked } from './format';
 import { places } from './stops';
 import { editLine, waitNote } from './stops-card';
 import type { Measure } from './layout';
@@ -118,6 +118,7 @@ export class Stage implements ViewContext {
   private paint(): void {
     const r = this.host.recording, s = this.host.state;
     if (!r || !this.root.querySelector('.stage')) return;
+    setClocked(r.clocked);
     const kind = viewFor(s.view, r), where = `${s.step}/${s.pass}/${s.layer}/${s.depth}/${s.source}/${s.sel}`, marks = JSON.stringify(places());
     this.note(r); // before the view: it takes of its height
     this.mount(kind.id, r);

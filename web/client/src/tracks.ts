@@ -1,6 +1,7 @@
 // Spans laid into rows for the timeline: one lane a lane name, rows below it
 // for what is nested or overlaps, typed arrays sorted by start. Nothing is
 // dropped: every span of the recording is in exactly one row.
+import { isClocked } from './format';
 import { isNumbers, type Recording } from './recording';
 import type { Span } from './schema';
 
@@ -11,13 +12,13 @@ interface Filling { start: number[]; end: number[]; span: number[]; last: number
 
 const toRow = (q: Filling): Row => ({ start: Float64Array.from(q.start), end: Float64Array.from(q.end), span: Int32Array.from(q.span), n: q.span.length });
 
-/** tracksOf puts each span into the first row of its lane that is free at its start, below its parent. */
-export function tracksOf(r: Recording): Track[] {
-  const order = r.spans.map((_, i) => i).sort((a, b) => r.spans[a]!.start_ns - r.spans[b]!.start_ns || r.spans[b]!.dur_ns - r.spans[a]!.dur_ns || a - b);
+/** tracksOf puts each span into the first row of its lane that is free at its start, below its parent. all, from one on: other spans than the recording's. */
+export function tracksOf(r: Recording, all: Span[] = r.spans, from = 0): Track[] {
+  const order = Array.from(all.slice(from), (_, i) => i + from).sort((a, b) => all[a]!.start_ns - all[b]!.start_ns || all[b]!.dur_ns - all[a]!.dur_ns || a - b);
   const lanes = new Map<string, Filling[]>();
   for (const l of r.lanes) lanes.set(l.id, []);
   for (const i of order) {
-    const p = r.spans[i]!;
+    const p = all[i]!;
     let rows = lanes.get(p.lane);
     if (!rows) lanes.set(p.lane, (rows = []));
     let row = rows.find((q) => q.last <= p.start_ns);
@@ -83,7 +84,7 @@ export function niceStep(span: number, n: number): number {
   return Math.max(1, p * (m <= 1 ? 1 : m <= 2 ? 2 : m <= 5 ? 5 : 10));
 }
 
-export const rate = (p: Span): number | null => (p.bytes && p.dur_ns > 0 ? p.bytes / p.dur_ns : null); // bytes/ns = GB/s
+export const rate = (p: Span): number | null => (p.bytes && p.dur_ns > 0 && isClocked() ? p.bytes / p.dur_ns : null); // bytes/ns = GB/s
 
 /**
  * workersOf makes one row a worker from attrs busy_ns of op spans: how long

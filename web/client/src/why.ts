@@ -107,6 +107,7 @@ export function whySentence(r: Recording, w: Why): string {
 
 /** whyCard is the answer to "Why slow?" in the place of the step card. */
 export function whyCard(r: Recording, s: State): string {
+  if (!r.clocked) return '<div class="c-main"><div class="c-pad"><h2>Why slow?</h2><p class="lede">An emulated device ran this: times are not measured.</p></div></div>';
   const w = whySlow(r), max = Math.max(1, w.steps[0]?.ns ?? 0, w.paused, w.captured, w.nothing), cur = r.steps[at(r, s)]!.id, shown = w.steps.filter((x) => r.stepIndex.has(x.id)).slice(0, 14), others = w.steps.slice(shown.length).reduce((a, x) => a + x.ns, 0);
   const row = (id: string, label: string, ns: number, L: string): string => `<tr${id === cur ? ' class="now"' : ''}><td>${id ? `<button data-step="${esc(id)}" data-k="w${esc(id)}">${esc(label)}</button>` : esc(label)}</td><td><svg width="64" height="8" aria-hidden="true"><rect y=".5" width="${Math.max(1, (62 * ns) / max)}" height="7" fill="var(--${id === cur ? 'on-now' : L ? `st-${L}` : 'graphic'})"/></svg></td><td class="r" title="${exactNs(ns)}">${time(ns)}</td><td class="r">${share(ns, w.total)} %</td></tr>`;
   let h = '<div class="c-main"><div class="c-pad"><div class="c-where">The whole request<span class="pos"><button data-cmd="why.slow" data-k="whyx">step card <kbd>Esc</kbd></button></span></div><h2>Why slow?</h2>';

@@ -143,7 +143,7 @@ export function synthetic(layers = 30, passes = 48) {
     schema: { name: 'glassbox-trace', version: '1.0' },
     engine: { name: 'synthetic', version: '0', commit: 'unknown' },
     model: { name: 'synthetic', architecture: 'llama', quantization: 'none', layers, heads: 9, kv_heads: 3, width: 576, vocab: 49152 },
-    device: { kind: 'emulated', name: 'no device', threads: 2, features: [] },
+    device: { kind: 'cpu', name: 'no device', threads: 2, features: [] },
     clock: { name: 'none', resolution_ns: 1 }, started: '2000-01-01T00:00:00Z',
     request: {
       id: 'synthetic', messages: [{ role: 'user', content: 'Why is the sky blue?' }], params: { stream: true, max_tokens: passes, temperature: 0.7, top_k: 40, top_p: 0.95, seed: 7 },

@@ -11,6 +11,10 @@ int cuMemAllocHost_v2(void** p, size_t n);
 int cuMemFreeHost(void* p);
 int cuMemGetInfo_v2(size_t* free, size_t* total);
 int cuCtxEnablePeerAccess(void* ctx, unsigned flags);
+int cuDevicePrimaryCtxRetain(void** ctx, int device);
+int cuDevicePrimaryCtxRelease_v2(int device);
+int cuDeviceCanAccessPeer(int* can, int device, int peer);
+int cuStreamWaitEvent(void* stream, void* event, unsigned flags);
 int cuStreamBeginCapture_v2(void* stream, int mode);
 int cuStreamEndCapture(void* stream, void** graph);
 int cuGraphInstantiateWithFlags(void** exec, void* graph, unsigned long long flags);
@@ -166,6 +170,28 @@ func (d *Device) EnablePeer(o *Device) error {
 	return nil
 }
 
+// ReachPeer lets kernels and copies of d use memory of another device of this process directly, where the machine allows that; else
+// copies between them go through the host's memory, and it returns false. Call through Do; EndPeer undoes it.
+func (d *Device) ReachPeer(ordinal int) (bool, error) {
+	var can C.int
+	if r := C.cuDeviceCanAccessPeer(&can, C.int(d.Ordinal), C.int(ordinal)); r != 0 || can == 0 {
+		return false, code("peer access", r)
+	}
+	var ctx unsafe.Pointer
+	if r := C.cuDevicePrimaryCtxRetain(&ctx, C.int(ordinal)); r != 0 {
+		return false, code("peer access", r)
+	}
+	if r := C.cuCtxEnablePeerAccess(ctx, 0); r != 0 && r != 704 { // 704: already enabled
+		return false, errors.Join(code("peer access", r), d.EndPeer(ordinal))
+	}
+	return true, nil
+}
+
+// EndPeer lets go of the other device.
+func (d *Device) EndPeer(ordinal int) error {
+	return code("peer access", C.cuDevicePrimaryCtxRelease_v2(C.int(ordinal)))
+}
+
 // Error is a driver's refusal that gorgonia.org/cu does not put into words.
 type Error int
 
@@ -276,6 +302,15 @@ func (e Event) Record(s Stream) error { return e.Event.Record(s.Stream) }
 
 // Wait waits until the event has happened.
 func (e Event) Wait() error { return e.Event.Synchronize() }
+
+// Handle is the driver's name of the event, by which another thread of the process may wait for it.
+func (e Event) Handle() uint64 { return *(*uint64)(unsafe.Pointer(&e.Event)) }
+
+// WaitFor keeps what comes into the stream from now on from beginning before the event, as it was last recorded, has happened. The
+// event may be another device's.
+func (s Stream) WaitFor(handle uint64) error {
+	return code("wait for an event", C.cuStreamWaitEvent(streamPtr(s), *(*unsafe.Pointer)(unsafe.Pointer(&handle)), 0))
+}
 
 // Since returns the ns from the event a to e, both of which have happened. The driver counts in float32 milliseconds, to
 // about half a microsecond.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the emulated driver (libcuda.so.1), the kernels for the CPU and the static shim into $OUT.
 #   CUDA_INCLUDE  folder with cuda.h of CUDA 12.9 (Python package nvidia-cuda-runtime-cu12)
+#   NCCL_INCLUDE  folder with nccl.h, to hold the stand-in for NCCL against it; may be empty
 # The kernels' entries are those of the committed PTX.
 set -eu
 cd "$(dirname "$0")"
@@ -23,6 +24,11 @@ if newer "$OUT/libcuda.so.1" ./*.h ./*.cc build.sh; then
     awk 'BEGIN{print "int cuemu_unsupported(const char*);"} {print "int " $1 "(void) { return cuemu_unsupported(\"" $1 "\"); }"}' > "$OUT/obj/stubs.c"
   $CC -O1 -fPIC -fno-builtin -c "$OUT/obj/stubs.c" -o "$OUT/obj/stubs.o"
   $CXX -shared -Wl,-soname,libcuda.so.1 -Wl,-z,defs -o "$OUT/libcuda.so.1" "$OUT/obj/driver.o" "$OUT/obj/simt.o" "$OUT/obj/stubs.o" -ldl -lpthread
+fi
+
+# stand-in for NCCL
+if newer "$OUT/libnccl.so.2" nccl.cc build.sh; then
+  $CXX -std=c++17 -O2 -Wall -fPIC -I"$CUDA_INCLUDE" ${NCCL_INCLUDE:+-I"$NCCL_INCLUDE"} -shared -Wl,-soname,libnccl.so.2 -Wl,-z,defs -o "$OUT/libnccl.so.2" nccl.cc -L"$OUT" -l:libcuda.so.1 -lpthread
 fi
 
 # kernels for the CPU: each file with its entries registered by name

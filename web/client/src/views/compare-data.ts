@@ -104,8 +104,10 @@ const diff = (id: string, label: string, stage: Stage | null, a: Spread | null, 
  * stepDiffs aligns two walks by step id. A difference is news when the middle
  * halves of the runs do not touch. News comes first, then what lies within
  * the spread, then what cannot be told; each the biggest difference first.
+ * None where an emulated device ran one of them: its times measure nothing.
  */
 export function stepDiffs(a: Recording, b: Recording, scope: Scope): StepDiff[] {
+  if (!a.clocked || !b.clocked) return [];
   const [pa, pb] = likePasses(a, b, scope), ids = [...new Set([...a.steps, ...b.steps].map((s) => s.id))];
   const named = (s: { id: string; label: string }): string => ([a, b].some((r) => r.steps.some((x) => x.label === s.label && x.id !== s.id)) ? s.id.replace(/_/g, ' ') : s.label);
   const list = ids.map((id) => {

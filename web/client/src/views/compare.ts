@@ -225,7 +225,7 @@ class CompareView implements View {
 
   private drawTimes(q: Pair, scope: Scope): void {
     const el = this.$('.cp-s'), s = this.ctx.state, step = q.a.steps[at(q.a, s)]!.id;
-    if (this.put('times', `${scope}`, el, () => { this.diffs = stepDiffs(q.a, q.b, scope); return this.timesHtml(scope); })) {
+    if (this.put('times', `${scope}`, el, () => { this.diffs = stepDiffs(q.a, q.b, scope); return this.timesHtml(q, scope); })) {
       const [pa, pb] = likePasses(q.a, q.b, scope), news = this.diffs.filter((d) => d.news && d.id !== WHOLE).length, told = this.diffs.filter((d) => d.news !== null && d.id !== WHOLE).length;
       this.$('.cp-st').innerHTML = `Time by step<span class="s">${scope === 'decode' ? `, a decode pass: ${told ? `${news} of ${told} outside the spread of ${pa.length} passes` : `${pa.length} and ${pb.length} passes, too few for a spread`}` : scope === 'prefill' ? ', one prefill each: no spread' : ', a run outside of passes'}</span>`;
     }
@@ -236,8 +236,8 @@ class CompareView implements View {
     if (now && (now.offsetTop < el.scrollTop + 24 || now.offsetTop + ROW > el.scrollTop + el.clientHeight)) el.scrollTop = Math.max(0, now.offsetTop - el.clientHeight / 2);
   }
 
-  private timesHtml(scope: Scope): string {
-    if (!this.diffs.length) return '<p class="s">Neither recording has such steps.</p>';
+  private timesHtml(q: Pair, scope: Scope): string {
+    if (!this.diffs.length) return `<p class="s">${q.a.clocked && q.b.clocked ? 'Neither recording has such steps.' : 'Not measured: an emulated device ran one of them.'}</p>`;
     let h = `<table><thead><tr><th scope="col">step</th><th scope="col" class="r">A${badge('derived', 'median of measured runs')}</th><th scope="col" class="r">B${badge('derived', 'median of measured runs')}</th><th scope="col" class="r">B − A</th><th scope="col" class="p"><svg width="${PLOT}" height="20" role="img" aria-label="multiples of A's median">${rangeAxis(PLOT, 20)}</svg></th></tr></thead><tbody>`, part = '';
     for (const d of this.diffs) {
       const p = d.id === WHOLE ? '' : d.delta === null ? 'in one of them only' : d.news === true ? 'outside the spread' : d.news === false ? 'within the spread: no difference to speak of' : `fewer than ${LEAST_RUNS} runs: no spread known`;

@@ -1,7 +1,7 @@
 // View 7, Memory: the pages of the KV cache. On top how many are whose over
 // time, below every page at the playhead, and the request's own page table
 // with the tokens whose keys and values it holds.
-import { badge, bytes, esc, exactNs, time, timeText, tokenText } from '../format';
+import { badge, bytes, esc, exactNs, nsCell, time, timeText, tokenText } from '../format';
 import type { Recording } from '../recording';
 import type { Memory } from '../schema';
 import { at, fit } from '../state';
@@ -66,7 +66,7 @@ class MemoryView implements View {
     return {
       caption: `Every change of a page, in order. Times are measured. At ${exactNs(t)}: ${KINDS.map((k) => `${momentAt(m, this.me, t).counts[k]} ${KIND_NAME[k]}`).join('; ')}.`,
       head: ['time', 'ns', 'what', 'request', 'pages', 'from'],
-      rows: changes.map((c) => [time(c.t_ns), c.t_ns, c.what, c.request === this.me ? 'this' : c.request ?? '', c.pages.join(' '), c.from?.join(' ') ?? '']),
+      rows: changes.map((c) => [time(c.t_ns), nsCell(c.t_ns), c.what, c.request === this.me ? 'this' : c.request ?? '', c.pages.join(' '), c.from?.join(' ') ?? '']),
       now: changes.reduce((n, c, i) => (c.t_ns <= t ? i : n), -1),
     };
   }

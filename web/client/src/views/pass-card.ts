@@ -1,5 +1,6 @@
 // The step card of the pass: the op's words, its time in the layer, in all
 // layers and as a share of the pass, the spread, and the line that did it.
+import { stackRow } from '../calls';
 import { splitText, sourcePane } from '../card';
 import { badge, bytes, esc, exactNs, inline, num, share, sig3, time, timeParts } from '../format';
 import { attrAt, isText, type Recording } from '../recording';
@@ -23,7 +24,7 @@ export function passCard(r: Recording, s: State, m: PassModel, n: number): strin
 
 function times(r: Recording, s: State, m: PassModel, n: number): string {
   const o = m.rows[n]!, one = o.layered ? o.layers[s.layer] ?? null : null, known = o.layers.filter((v) => v !== null), all = o.layered ? (known.length ? known.reduce((a, v) => a + v, 0) : null) : o.ns;
-  const cell = (ns: number | null, what: string, how: string): string => `<div>${ns === null ? `<span class="none">${r.cutOff || r.live ? 'not measured' : 'did not run'}</span>${what}` : labelled(num(timeParts(ns), exactNs(ns), 'measured', how), what)}</div>`;
+  const cell = (ns: number | null, what: string, how: string): string => `<div>${ns === null ? `<span class="none">${r.cutOff || r.live || !r.clocked ? 'not measured' : 'did not run'}</span>${what}` : labelled(num(timeParts(ns), exactNs(ns), 'measured', how), what)}</div>`;
   const part = all === null ? '<div></div>' : `<div>${labelled(num([share(all, m.pass.dur_ns), '%'], `${all} of ${m.pass.dur_ns} ns`, 'derived', 'time of the op by time of the pass'), 'of the pass')}</div>`;
   if (!o.layered) return `<div class="c-time">${cell(all, 'once', 'wall time of the op')}${part}<div></div></div>`;
   return `<div class="c-time">${cell(one, `layer ${s.layer}`, 'wall time of the op')}${cell(all, `${r.layers} layers`, 'sum over layers')}${part}</div>`;
@@ -40,5 +41,6 @@ function facts(r: Recording, s: State, m: PassModel, n: number): string {
   if (a) rows.push(['in', esc(a)]);
   if (z) rows.push(['out', esc(z)]);
   if (k) rows.push(['ran', esc(`${k.name} ${k.variant}`.trim())]);
+  rows.push(...stackRow(r, step, here[0]));
   return `<dl class="c-io pv-io">${rows.map(([x, v]) => `<dt>${x}</dt><dd>${v}</dd>`).join('')}</dl>`;
 }

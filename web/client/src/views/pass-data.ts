@@ -2,6 +2,8 @@
 // spread over passes of its kind, bytes and flops, the kernels beneath, and
 // what no op explains. Everything is computed from the op spans. It does not
 // know about the page.
+import { callsFor } from '../calls';
+import { isClocked } from '../format';
 import { opSteps } from './missing';
 import { lastOfPass } from '../position';
 import { isNumbers, type Recording } from '../recording';
@@ -65,6 +67,7 @@ function timesOf(r: Recording, i: number): Times {
   const had = k.steps.get(i);
   if (had) return had;
   const out: Times = new Map();
+  if (!r.clocked) return out;
   for (const n of r.byStep[i]!) {
     const p = r.spans[n]!;
     if (p.pass === undefined || p.pass < 0 || !r.isTop(p)) continue;
@@ -124,21 +127,22 @@ export function unexplainedOf(p: Pass, spans: Span[]): Unexplained | null {
   return { before, between, after, wait, workers, total: before + between + after + wait, how: workers ? 'gaps between op spans, and times of ops less the busy times of the workers' : 'gaps between op spans; busy times of workers are not recorded' };
 }
 
-/** kernelsOf groups spans by the kernel that ran; spans inside them (launches on a device) come instead of their parents. */
+/** kernelsOf groups spans by the kernel that ran. On a device these are the launches of an op, whose bytes are known where it has one alone. */
 export function kernelsOf(r: Recording, spans: Span[]): Kernel[] {
   const out = new Map<string, Kernel>();
+  const add = (full: string, ns: number, threads: number, p: Span | null): void => {
+    const cut = full.indexOf(' '), k = out.get(full) ?? { name: (cut > 0 ? full.slice(0, cut) : full) || '(no kernel named)', variant: cut > 0 ? full.slice(cut + 1) : '', launches: 0, threads: 0, ns: 0, bytes: 0, flops: 0 };
+    k.launches++;
+    k.ns += ns;
+    k.bytes += p?.bytes ?? 0;
+    k.flops += p?.flops ?? 0;
+    k.threads = Math.max(k.threads, threads);
+    out.set(full, k);
+  };
   for (const p of spans) {
-    const kids = r.children(p.id).filter((k) => k.kernel);
-    for (const q of kids.length ? kids : [p]) {
-      const full = q.kernel ?? '', cut = full.indexOf(' '), busy = q.attrs?.['busy_ns'] ?? p.attrs?.['busy_ns'];
-      const k = out.get(full) ?? { name: (cut > 0 ? full.slice(0, cut) : full) || '(no kernel named)', variant: cut > 0 ? full.slice(cut + 1) : '', launches: 0, threads: 0, ns: 0, bytes: 0, flops: 0 };
-      k.launches++;
-      k.ns += q.dur_ns;
-      k.bytes += q.bytes ?? 0;
-      k.flops += q.flops ?? 0;
-      if (isNumbers(busy)) k.threads = Math.max(k.threads, busy.length);
-      out.set(full, k);
-    }
+    const on = callsFor(r, p.id).filter((c) => c.kernel && c.device), busy = p.attrs?.['busy_ns'];
+    for (const c of on) add(c.kernel!, c.device!.dur_ns, c.threads ?? 0, on.length === 1 ? p : null);
+    if (!on.length) add(p.kernel ?? '', p.dur_ns, isNumbers(busy) ? busy.length : 0, p);
   }
   return [...out.values()].sort((a, b) => b.ns - a.ns);
 }
@@ -177,12 +181,12 @@ function build(r: Recording, pass: Pass, layer: number, scope: Scope): PassModel
     });
   }
   const total = (f: (o: OpRow) => number): number => rows.reduce((a, o) => a + f(o), 0);
-  return { pass, rows, ops: total((o) => o.ns ?? 0), bytes: total((o) => o.bytes), flops: total((o) => o.flops), unexplained: unexplainedOf(pass, all), like: like.length };
+  return { pass, rows, ops: total((o) => o.ns ?? 0), bytes: total((o) => o.bytes), flops: total((o) => o.flops), unexplained: r.clocked ? unexplainedOf(pass, all) : null, like: like.length };
 }
 
 /** rates of a time: GB/s and GFLOP/s; null where there is nothing to divide. */
-export const gbs = (bytes: number, ns: number | null): number | null => (bytes > 0 && ns ? bytes / ns : null);
-export const gflops = (flops: number, ns: number | null): number | null => (flops > 0 && ns ? flops / ns : null);
+export const gbs = (bytes: number, ns: number | null): number | null => (bytes > 0 && ns && isClocked() ? bytes / ns : null);
+export const gflops = (flops: number, ns: number | null): number | null => (flops > 0 && ns && isClocked() ? flops / ns : null);
 
 /** isInteger: kernels over quantised weights multiply 8-bit integers; all else is floats. */
 export const isInteger = (kernel: string | undefined): boolean => /^m[vm](Q\d|K\d)/.test(kernel ?? '');

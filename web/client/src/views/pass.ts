@@ -1,7 +1,7 @@
 // View 2, Pass: one forward pass op by op, with times summed over the layers
 // or of the layer under the dial.
 import passCss from '../../../../static/css/pass.css';
-import { bytes, esc, exactNs, sig3, time } from '../format';
+import { bytes, esc, exactNs, nsCell, sig3, time } from '../format';
 import { STAGE_NAME, type Recording } from '../recording';
 import { at, goPass, goStep, type State } from '../state';
 import { opt, withOpt } from './attention-opts';
@@ -41,12 +41,12 @@ export function passTable(r: Recording, s: State): Table {
   const u = m.unexplained, head = ['op', 'shape', 'ns', 'share %', 'least ns', 'median ns', 'most ns', 'passes', 'bytes', 'GB/s', 'flops', 'Gop/s', 'kernels', 'launches', 'threads'];
   const rows: (string | number)[][] = m.rows.map((o) => {
     const ks = kernelsOf(r, o.spans), s0 = o.spread;
-    return [o.label, o.shape, o.ns ?? 'did not run', o.ns === null ? '' : (100 * o.ns / m.pass.dur_ns).toFixed(2), s0?.min ?? '', s0?.median ?? '', s0?.max ?? '', s0?.n ?? 0, o.bytes, fixed(gbs(o.bytes, o.ns)), o.flops, fixed(gflops(o.flops, o.ns)),
-      ks.map((k) => `${k.name} ${k.variant} ${k.ns} ns`.trim()).join('; '), o.spans.length, Math.max(0, ...ks.map((k) => k.threads))];
+    return [o.label, o.shape, o.ns ?? (r.clocked ? 'did not run' : 'not measured'), o.ns === null ? '' : (100 * o.ns / m.pass.dur_ns).toFixed(2), s0?.min ?? '', s0?.median ?? '', s0?.max ?? '', s0?.n ?? 0, o.bytes, fixed(gbs(o.bytes, o.ns)), o.flops, fixed(gflops(o.flops, o.ns)),
+      ks.map((k) => `${k.name} ${k.variant} ${r.clocked ? `${k.ns} ns` : ''}`.trim()).join('; '), o.spans.length, Math.max(0, ...ks.map((k) => k.threads))];
   });
   const line = (name: string, ns: number): (string | number)[] => [name, '', Math.round(ns), (100 * ns / m.pass.dur_ns).toFixed(2), ...Array<string>(11).fill('')];
   if (u) rows.push(line('no op: before the first', u.before), line('no op: between', u.between), line('no op: after the last', u.after), line(`waiting at barriers, mean of ${u.workers} workers, inside the times of ops`, u.wait), line('no op and barriers together', u.total));
-  rows.push(['the pass', '', m.pass.dur_ns, '100', '', '', '', '', m.bytes, fixed(gbs(m.bytes, m.pass.dur_ns)), m.flops, fixed(gflops(m.flops, m.pass.dur_ns)), '', '', '']);
+  rows.push(['the pass', '', nsCell(m.pass.dur_ns), r.clocked ? '100' : '', '', '', '', '', m.bytes, fixed(gbs(m.bytes, m.pass.dur_ns)), m.flops, fixed(gflops(m.flops, m.pass.dur_ns)), '', '', '']);
   return { caption: `Pass ${m.pass.index}, ${m.pass.kind} of ${m.pass.tokens} tokens, ${scope === 'all' ? `summed over ${r.layers} layers` : `layer ${s.layer}`}. Times are measured; shares are of the pass; bytes and flops are derived from shapes, rates from both. Spread over the ${m.like} passes of this kind and size.`, head, rows, now: rowUnder(r, s) };
 }
 

@@ -1,6 +1,6 @@
 // The step card and the table of the tape.
 import { splitText, sourcePane } from '../card';
-import { badge, bytes, count, esc, exactNs, inline, num, share, sig3, time, timeParts } from '../format';
+import { badge, bytes, count, esc, exactNs, inline, nsCell, num, share, sig3, time, timeParts } from '../format';
 import type { Recording } from '../recording';
 import type { State } from '../state';
 import { memoryRoof, roofOf } from './pass-roof';
@@ -73,6 +73,6 @@ export function tapeTable(t: Tape | null, d: Detail | null, label: (x: Item) => 
   return {
     caption: `Pass ${t.pass.index}, ${t.pass.kind}: everything that is read, in order. Bytes of weights are declared by the file, bytes of the cache derived from shapes, times measured, rates derived.${t.named ? '' : ' The recording does not name its weights: bytes are those of the ops, with inputs and outputs.'}`,
     head: ['#', 'kind', 'layer', 'op', 'tensor', 'type', 'rows', 'columns', 'bytes', 'weights read so far', 'start ns', 'ns', 'GB/s'], now: t.items.findIndex((x) => d?.x.n === x.n),
-    rows: t.items.map((x) => { if (x.kind === 'weight') read += x.bytes; const v = rateOf(x); return [x.n + 1, x.kind === 'cache' ? 'KV cache' : 'weights', x.layer < 0 ? '' : x.layer, label(x), x.name, x.type, x.rows || '', x.cols || '', Math.round(x.bytes), Math.round(read), x.start < 0 ? '' : x.start, x.ns < 0 ? '' : x.ns, v === null ? '' : v.toFixed(2)]; }),
+    rows: t.items.map((x) => { if (x.kind === 'weight') read += x.bytes; const v = rateOf(x); return [x.n + 1, x.kind === 'cache' ? 'KV cache' : 'weights', x.layer < 0 ? '' : x.layer, label(x), x.name, x.type, x.rows || '', x.cols || '', Math.round(x.bytes), Math.round(read), x.start < 0 ? '' : nsCell(x.start), x.ns < 0 ? '' : x.ns, v === null ? '' : v.toFixed(2)]; }),
   };
 }

@@ -82,7 +82,7 @@ function build(r: Recording, pass: Pass): Tape {
   }
   const rough = (op: string, layer: number, span: Span | null, rest: Pick<Item, 'kind' | 'name' | 'type' | 'rows' | 'cols' | 'bytes'>): void => {
     const step = r.stepIndex.get(op) ?? -1;
-    order.push({ ...rest, op, layer, step, family: step < 0 ? 'A' : rest.kind === 'cache' ? 'K' : r.roles[step]!.family, start: span ? span.start_ns - pass.start_ns : -1, ns: span ? span.dur_ns : -1, span });
+    order.push({ ...rest, op, layer, step, family: step < 0 ? 'A' : rest.kind === 'cache' ? 'K' : r.roles[step]!.family, start: span ? span.start_ns - pass.start_ns : -1, ns: span && r.clocked ? span.dur_ns : -1, span });
   };
   for (const t of tensors) {
     const bytes = t.op === 'embed' && t.rows ? (t.bytes / t.rows) * pass.tokens : t.bytes;

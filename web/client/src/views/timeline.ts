@@ -1,8 +1,10 @@
 // View 6, Timeline: true time, one lane a lane name, passes on top. Canvas for
 // the spans, HTML for what is under the pointer or selected.
-import { badge, bytes, esc, exactNs, sig3, time, timeText } from '../format';
+import { CALL_LANES, callSpans } from '../calls';
+import { badge, bytes, esc, exactNs, isClocked, nsCell, sig3, time, timeText } from '../format';
 import { STAGE_LETTER, type Recording } from '../recording';
 import { at, fit } from '../state';
+import type { Span } from '../schema';
 import { blocks, niceStep, rate, spanAt, tracksOf, workersOf, type Row, type Track } from '../tracks';
 import { requestsOf } from './memory-data';
 import { noSpans } from './missing';
@@ -23,6 +25,8 @@ class TimelineView implements View {
   private cv = document.createElement('canvas');
   private over = document.createElement('canvas');
   private info = document.createElement('div');
+  /** the spans, then those of calls to a device's driver; rows hold indexes into it */
+  private all: Span[] = [];
   private tracks: Track[] = [];
   private placed: Placed[] = [];
   private names: { y: number; text: string; note: string }[] = [];
@@ -109,10 +113,11 @@ class TimelineView implements View {
   private get head(): number { return TOP + PASS + (this.sharers.length > 1 ? Math.min(this.sharers.length, SHARERS) * SHARER + 8 : 0); }
 
   private place(): void {
-    const r = this.ctx.recording, H = this.body.clientHeight, key = `${r.version}/${r.spans.length}/${H}`;
+    const r = this.ctx.recording, H = this.body.clientHeight, key = `${r.version}/${r.spans.length}/${r.file.calls?.length}/${H}`;
     if (key === this.builtFor) return;
     this.builtFor = key;
-    this.tracks = [...tracksOf(r), ...workersOf(r)];
+    this.all = [...r.spans, ...callSpans(r)];
+    this.tracks = [...tracksOf(r), ...tracksOf(r, this.all, r.spans.length), ...workersOf(r)];
     this.sharers = requestsOf(r);
     const rows = this.tracks.reduce((a, t) => a + t.rows.length, 0);
     this.rowH = Math.round(Math.max(20, Math.min(64, (H - this.head - FOOT - GAP * (this.tracks.length + 1)) / Math.max(1, rows))));
@@ -120,8 +125,8 @@ class TimelineView implements View {
     this.placed = [];
     this.names = [];
     const ids = new Map<string, number>();
-    this.group = Uint8Array.from(r.spans, (_, n) => {
-      const k = this.groupOf(n);
+    this.group = Uint8Array.from(this.all, (p) => {
+      const k = this.groupOf(p);
       if (!ids.has(k)) ids.set(k, ids.size);
       return ids.get(k)!;
     });
@@ -129,7 +134,7 @@ class TimelineView implements View {
     let y = this.head + GAP;
     for (const t of this.tracks) {
       const l = r.lanes.find((x) => x.id === t.lane);
-      this.names.push(t.worker === undefined ? { y, text: l?.name ?? t.lane, note: `${t.rows.reduce((a, q) => a + q.n, 0).toLocaleString('en')} spans` } : { y, text: `worker ${t.worker}`, note: 'busy, derived' });
+      this.names.push(t.worker === undefined ? { y, text: l?.name ?? CALL_LANES[t.lane] ?? t.lane, note: `${t.rows.reduce((a, q) => a + q.n, 0).toLocaleString('en')} spans` } : { y, text: `worker ${t.worker}`, note: 'busy, derived' });
       for (const row of t.rows) { this.placed.push({ row, y }); y += this.rowH; }
       y += GAP + (t.rows.length * this.rowH < 30 ? 12 : 0);
     }
@@ -228,22 +233,22 @@ class TimelineView implements View {
   }
 
   /** The group decides the colour: op families inside the forward pass, stages elsewhere. */
-  private groupOf(span: number): string {
-    const r = this.ctx.recording, p = r.spans[span]!, i = r.stepIndex.get(p.step);
+  private groupOf(p: Span): string {
+    const r = this.ctx.recording, i = r.stepIndex.get(p.step);
     if (i === undefined) return 'graphic';
     const q = r.roles[i]!;
     return q.op ? `fam-${q.family}` : `st-${STAGE_LETTER[r.steps[i]!.stage]}`;
   }
 
   private row(g: CanvasRenderingContext2D, p: Placed, W: number): void {
-    const [a, b] = this.win, w = W - LEFT - RIGHT, r = this.ctx.recording;
+    const [a, b] = this.win, w = W - LEFT - RIGHT;
     g.font = `11px ${this.colors['sans']}`;
     blocks(p.row, a, b, w, (q) => {
       const key = this.groupNames[this.group[q.span]!]!, x = LEFT + q.x;
       g.fillStyle = this.colors[key] ?? this.colors['graphic']!;
       g.fillRect(x, p.y, q.w > 3 ? q.w - 0.75 : q.w, this.rowH - 4);
       if (q.w < 12) return;
-      const name = r.spans[q.span]!.name, tw = g.measureText(name).width;
+      const name = this.all[q.span]!.name, tw = g.measureText(name).width;
       g.fillStyle = this.colors['page']!;
       if (tw + 8 < q.w) g.fillText(name, x + 4, p.y + 12);
       else if (q.w > 13) g.fillText(key.slice(-1), x + 3, p.y + 12);
@@ -265,7 +270,7 @@ class TimelineView implements View {
     const g = this.size(this.over), W = this.body.clientWidth, H = this.body.clientHeight, [a, b] = this.win, w = W - LEFT - RIGHT;
     const sel = this.selected();
     for (const [n, width] of [[this.hover, 1], [sel, 2]] as const) {
-      const at = n >= 0 ? this.find(n) : null, p = this.ctx.recording.spans[n];
+      const at = n >= 0 ? this.find(n) : null, p = this.all[n];
       if (!at || !p) continue;
       const x0 = LEFT + Math.max(-2, ((p.start_ns - a) / (b - a)) * w), x1 = LEFT + Math.min(w + 2, ((p.start_ns + p.dur_ns - a) / (b - a)) * w);
       if (x1 < LEFT || x0 > LEFT + w) continue;
@@ -276,6 +281,7 @@ class TimelineView implements View {
       g.strokeStyle = this.colors['text']!;
       g.strokeRect(x0 - 2, at.y - this.scroll - 2, Math.max(4, x1 - x0 + 3), this.rowH);
     }
+    this.arrows(g, w);
     if (this.range) {
       const [t0, t1] = this.range, x0 = LEFT + ((t0 - a) / (b - a)) * w, x1 = LEFT + ((t1 - a) / (b - a)) * w;
       g.strokeStyle = this.colors['text']!;
@@ -285,17 +291,42 @@ class TimelineView implements View {
     this.tell(this.hover >= 0 ? this.hover : sel);
   }
 
+  /** An arrow from each call of what is under the pointer, or selected, to what the device did for it. */
+  private arrows(g: CanvasRenderingContext2D, w: number): void {
+    const r = this.ctx.recording, [a, b] = this.win, n = this.hover >= 0 ? this.hover : this.selected(), p = this.all[n];
+    if (!p || this.all.length === r.spans.length) return;
+    const call = p.attrs?.['call'], x = (t: number): number => LEFT + ((t - a) / (b - a)) * w;
+    g.strokeStyle = g.fillStyle = this.colors['text']!;
+    g.lineWidth = 1;
+    this.all.forEach((d, k) => {
+      const h = this.all[k - 1]!;
+      if (d.lane !== 'device' || k < r.spans.length || (call === undefined ? d.id !== p.id : d.attrs!['call'] !== call)) return;
+      const from = this.find(k - 1), to = this.find(k), x0 = x(h.start_ns + h.dur_ns / 2), x1 = x(d.start_ns);
+      if (!from || !to || Math.max(x0, x1) < LEFT || Math.min(x0, x1) > LEFT + w) return;
+      const y0 = from.y - this.scroll + this.rowH - 4, y1 = to.y - this.scroll;
+      g.beginPath();
+      g.moveTo(x0, y0);
+      g.lineTo(x1, y1 - 5);
+      g.stroke();
+      g.beginPath();
+      g.moveTo(x1, y1);
+      g.lineTo(x1 - 3.5, y1 - 6);
+      g.lineTo(x1 + 3.5, y1 - 6);
+      g.fill();
+    });
+  }
+
   private find(span: number): Placed | null {
     return this.placed.find((p) => p.row.span.includes(span)) ?? null;
   }
 
   /** The line below: hover shows here what selection shows. */
   private tell(n: number): void {
-    const r = this.ctx.recording, p = r.spans[n];
+    const p = this.all[n], res = p?.lane === 'device' ? this.ctx.recording.passes.find((q) => q.index === p.pass)?.clocks?.residual_ns : undefined;
     const range = this.range ? `<span>range ${timeText(Math.abs(this.range[1] - this.range[0]), 'derived', 'between the two marks')}</span>` : '';
     if (!p) { this.info.innerHTML = range || '<span class="dim">Select a span with the pointer, or walk with the arrows.</span>'; return; }
     const bw = rate(p), bits = [`<b>${esc(p.name)}</b>`, p.kernel && p.kernel !== p.name ? `<span class="mono">${esc(p.kernel)}</span>` : '', `at ${timeText(p.start_ns, p.prov)}`, `took ${timeText(p.dur_ns, p.prov)}`, esc(p.lane),
-      p.pass !== undefined && p.pass >= 0 ? `pass ${p.pass}` : '', p.layer !== undefined && p.layer >= 0 ? `L${p.layer}` : '', p.bytes ? `${bytes(p.bytes)}${badge('derived', 'from shapes')}` : '', bw ? `${sig3(bw)} GB/s${badge('derived', 'bytes by time')}` : ''];
+      p.pass !== undefined && p.pass >= 0 ? `pass ${p.pass}` : '', p.layer !== undefined && p.layer >= 0 ? `L${p.layer}` : '', p.bytes ? `${bytes(p.bytes)}${badge('derived', 'from shapes')}` : '', bw ? `${sig3(bw)} GB/s${badge('derived', 'bytes by time')}` : '', res === undefined ? '' : `clocks tied within ${timeText(res)}`, isClocked() ? '' : 'order alone is true: an emulated device'];
     this.info.innerHTML = range + bits.filter(Boolean).map((t) => `<span>${t}</span>`).join('');
   }
 
@@ -339,7 +370,7 @@ class TimelineView implements View {
 
   /** A click on a span is the same as walking to it. */
   private pick(n: number): void {
-    const { recording: r, state: s } = this.ctx, p = r.spans[n];
+    const { recording: r, state: s } = this.ctx, p = this.all[n];
     if (!p) { this.ctx.set({ ...s, sel: '' }); return; }
     const step = r.stepIndex.has(p.step) ? p.step : s.step;
     this.ctx.set(fit(r, { ...s, step, pass: p.pass !== undefined && p.pass >= 0 ? p.pass : s.pass, layer: p.layer !== undefined && p.layer >= 0 ? p.layer : s.layer, sel: p.id, source: 0 }));
@@ -351,18 +382,19 @@ class TimelineView implements View {
 }
 
 function tick(t: number, step: number): string {
+  if (!isClocked()) return '';
   const [k, u]: [number, string] = step >= 1e9 ? [1e9, 's'] : step >= 1e6 ? [1e6, 'ms'] : step >= 1e3 ? [1e3, 'µs'] : [1, 'ns'];
   return `${Math.round(t / k).toLocaleString('en')} ${u}`;
 }
 
 /** The table twin: the spans in the window, at most 2,000 rows; it says what it left out. */
 export function timelineTable(r: Recording, win: [number, number], sel: number): Table {
-  const list = r.spans.map((p, n) => ({ p, n })).filter(({ p }) => p.start_ns < win[1] && p.start_ns + p.dur_ns > win[0]);
+  const list = [...r.spans, ...callSpans(r)].map((p, n) => ({ p, n })).filter(({ p }) => p.start_ns < win[1] && p.start_ns + p.dur_ns > win[0]);
   const most = 2000, shown = list.slice(0, most);
   return {
     caption: `${shown.length.toLocaleString('en')} of ${list.length.toLocaleString('en')} spans from ${exactNs(win[0])} to ${exactNs(win[1])}${list.length > most ? '; zoom in for the others' : ''}. Provenance in the last column.`,
     head: ['span', 'step', 'lane', 'pass', 'layer', 'start', 'took', 'start ns', 'ns', 'bytes', 'provenance'],
-    rows: shown.map(({ p }) => [p.name, p.step, p.lane, p.pass ?? '', p.layer ?? '', time(p.start_ns), time(p.dur_ns), p.start_ns, p.dur_ns, p.bytes ?? '', p.prov]),
+    rows: shown.map(({ p }) => [p.name, p.step, p.lane, p.pass ?? '', p.layer ?? '', time(p.start_ns), time(p.dur_ns), nsCell(p.start_ns), nsCell(p.dur_ns), p.bytes ?? '', p.prov]),
     now: shown.findIndex(({ n }) => n === sel),
   };
 }

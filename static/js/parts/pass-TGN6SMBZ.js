@@ -1,1 +1,0 @@
-import{f as a,g as b,h as c,i as d,j as e}from"./chunk-ONHMB3DX.js";import"./chunk-QTGYAQT7.js";import"./chunk-VXKC2EFA.js";import"./chunk-BIZ3EDNZ.js";import"./chunk-77C6ZABM.js";import"./chunk-ZXAMJCSG.js";import"./chunk-254AXLR2.js";import"./chunk-QK5I3RY3.js";export{d as otherKind,e as passTable,a as passView,c as rowUnder,b as scopeOf};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-T2REDNNH.js";import"./chunk-4XWGEX6I.js";import"./chunk-B3DOKC3J.js";import"./chunk-TS45RY55.js";import"./chunk-QTGYAQT7.js";import"./chunk-ECXMKOLI.js";import"./chunk-77C6ZABM.js";import"./chunk-ZXAMJCSG.js";import"./chunk-254AXLR2.js";import"./chunk-QK5I3RY3.js";export{a as Tracer};
