@@ -20,9 +20,10 @@ type Engine struct {
 	Commit  string // of that version: a tag, or 40 hex
 	Native  bool   // machine code, and not Python
 
-	Packages []string // Python: whose functions are recorded; native: the names of its files, program and libraries
-	Root     string   // Python: the repository's folder that holds the packages, "" = its root
-	Skip     []string // functions that are left out: those that spin while they wait, and helpers without number
+	Packages []string   // Python: whose functions are recorded; native: the names of its files, program and libraries
+	Root     string     // Python: the repository's folder that holds the packages, "" = its root
+	Skip     []string   // functions that are left out: those that spin while they wait, and helpers without number
+	Nodes    []NodeRule // native: functions that compute a node of a graph
 	Lanes    []LaneRule
 	Pass     string // symbol of one run of the model, with its path: "vllm/x.py:Runner.execute"
 	Layer    string // symbol of one layer
@@ -38,8 +39,16 @@ type LaneRule struct {
 	Thread  string // over the thread's name; of the main thread it is "main"
 }
 
+// NodeRule says how to read the name of the node that a function computes, when the function is entered. The first rule that
+// fits is taken.
+type NodeRule struct {
+	Prefix string // of the function's name
+	Arg    int    // which argument, from 1, points to the node
+	Offset int    // of the name, an array of characters, in the node
+}
+
 // engines are the other engines with a catalogue here.
-var engines = []Engine{vllm}
+var engines = []Engine{llamacpp, vllm}
 
 // Engines returns the other engines.
 func Engines() []Engine { return slices.Clone(engines) }

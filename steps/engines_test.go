@@ -22,6 +22,8 @@ var shippedOf = map[string]struct {
 	// shm_read: the worker waited for the first plan since before the recording. chunk: the generator is first pulled when
 	// the response begins, long before it has a token.
 	"vllm": {"chat-in-vllm", 62, []string{"shm_read", "chunk"}},
+	// What runs in other threads beside the inference thread.
+	"llamacpp": {"chat-in-llamacpp", 55, []string{"first_result", "head", "worker_join", "barrier", "worker_products", "worker_other", "worker_barrier", "next_chunk", "write_chunks", "add_last", "release"}},
 }
 
 func ofEngine(t *testing.T, e Engine) (*Catalogue, *file.Recording) {
@@ -162,13 +164,15 @@ func foreignPage(more string) *fstest.MapFile {
 
 func TestPagesOfOtherEnginesAreChecked(t *testing.T) {
 	for more, want := range map[string]string{
-		"path: p.py\nline: 0\n":                     "wanted a number from 1",
-		"path: p.py\nline: x\n":                     "wanted a number from 1",
-		"path: p.py\nline: 3\nspan: a\n":            "wanted no key op or span beside path",
-		"path: p.py\n":                              "wanted the keys path and line",
-		"path: p.py\nline: 3\nmatch: f, p.py:f\n":   "functions of no other page",
-		"path: p.py\nline: 3\nmatch: f@g, f@g\n":    "functions of no other page",
-		"path: p.py\nline: 3\nmatch: f@g, f@h, f\n": "",
+		"path: p.py\nline: 0\n":                       "wanted a number from 1",
+		"path: p.py\nline: x\n":                       "wanted a number from 1",
+		"path: p.py\nline: 3\nspan: a\n":              "wanted no key op or span beside path",
+		"path: p.py\n":                                "wanted the keys path and line",
+		"path: p.py\nline: 3\nmatch: f, p.py:f\n":     "functions of no other page",
+		"path: p.py\nline: 3\nmatch: f@g, f@g\n":      "functions of no other page",
+		"path: p.py\nline: 3\nmatch: f@g, f@h, f\n":   "",
+		"path: p.py\nline: 3\nmatch: f[a], f[b], f\n": "",
+		"path: p.py\nline: 3\nmatch: f[a], f[a]\n":    "functions of no other page",
 	} {
 		c, err := Load(fstest.MapFS{"catalog/e/01-a.md": foreignPage(more)}, "e")
 		if err == nil {
@@ -206,6 +210,38 @@ func TestTheNearestFunctionAroundDecides(t *testing.T) {
 		got = append(got, s.Step)
 	}
 	require.Equal(t, []string{"", "a", "", "b", "c", "", ""}, got)
+}
+
+// A rule that names a node of the graph is for that node in any layer, and goes before one that names none.
+func TestTheNodeOfTheGraphDecides(t *testing.T) {
+	c, err := Load(fstest.MapFS{
+		"catalog/e/01-a.md": foreignPage("path: p.c\nline: 1\nmatch: f[q]\n"),
+		"catalog/e/02-b.md": {Data: []byte(strings.Replace(string(foreignPage("path: p.c\nline: 1\n").Data), "id: a", "id: b", 1))},
+	}, "e")
+	require.NoError(t, err)
+	require.NoError(t, c.For(Engine{Pass: "run"}))
+	span := func(id, name, lane, node string, start, dur int64) file.Span {
+		s := file.Span{ID: id, Name: name, Lane: lane, StartNs: start, DurNs: dur, Attrs: file.Attrs{AttrNode: node}}
+		if name == "f" && lane == "x" {
+			s.Parent = "1"
+		}
+		return s
+	}
+	rec := &file.Recording{Spans: []file.Span{
+		span("1", "run", "x", "", 0, 100), span("2", "f", "x", "q-0", 1, 2), span("3", "f", "x", "node_9", 4, 2), span("4", "f", "x", "cache_q_l1 (view)", 7, 2),
+		span("5", "f", "x", "q-2", 10, 2), span("6", "f", "x", "out", 13, 2), span("7", "f", "y", "q-1", 2, 2),
+	}}
+	rec.Spans[6].Lane = "x.other"
+	c.Match(rec)
+	var got []string
+	var layers []int
+	for _, s := range rec.Spans {
+		got = append(got, s.Step)
+		layers = append(layers, s.Layer)
+	}
+	require.Equal(t, []string{"", "a", "b", "b", "a", "b", "a"}, got)
+	require.Equal(t, []int{file.None, 0, 0, 1, 2, file.None, file.None}, layers, "of the last one the pass is not known: it is in no loop of tokens")
+	require.Equal(t, 0, nearest([]file.Pass{{StartNs: 0, DurNs: 100}, {Index: 1, StartNs: 100, DurNs: 9}}, &rec.Spans[6], true), "it runs beside the first pass")
 }
 
 func TestCodeComesFromTheReadersCheckout(t *testing.T) {

@@ -6,19 +6,23 @@ import (
 	"glassbox/trace/file"
 )
 
-// rule is a function whose spans belong to a step; with within only those that ran inside another function.
-type rule struct{ path, symbol, within string }
+// rule is a function whose spans belong to a step; with within only those that ran inside another function, with node only
+// those that computed a node of the graph of this name.
+type rule struct{ path, symbol, within, node string }
 
 func (r rule) String() string {
 	s := r.path + ":" + r.symbol
+	if r.node != "" {
+		s += "[" + r.node + "]"
+	}
 	if r.within != "" {
 		s += "@" + r.within
 	}
 	return s
 }
 
-// rules returns what the page's match says, or its symbol where it says nothing. An entry is SYMBOL, PATH:SYMBOL, or
-// either with @SYMBOL behind it: only inside a call of that function.
+// rules returns what the page's match says, or its symbol where it says nothing. An entry is SYMBOL, PATH:SYMBOL, either
+// with [NODE] behind it: only for that node of the graph, in any layer; and with @SYMBOL: only inside a call of that function.
 func (s *Step) rules() []rule {
 	list := s.Match
 	if len(list) == 0 {
@@ -33,17 +37,19 @@ func (s *Step) rules() []rule {
 
 func (s *Step) rule(entry string) rule {
 	entry, within, _ := strings.Cut(entry, "@")
-	r := rule{path: s.Path, symbol: entry, within: within}
+	entry, node, _ := strings.Cut(strings.TrimSuffix(entry, "]"), "[")
+	r := rule{path: s.Path, symbol: entry, within: within, node: node}
 	if i := strings.IndexByte(entry, ':'); i > 0 && !strings.HasPrefix(entry[i:], "::") {
 		r.path, r.symbol = entry[:i], entry[i+1:]
 	}
 	return r
 }
 
-// Attributes of another engine's span: the file and line where its function begins.
+// Attributes of another engine's span: the file and line where its function begins, and the node of the graph that it computes.
 const (
 	AttrFile = "file"
 	AttrLine = "line"
+	AttrNode = "node"
 )
 
 // Match says of each span of another engine's recording which step it is, and which pass and layer it is part of. A
@@ -65,11 +71,16 @@ func (c *Catalogue) Match(rec *file.Recording) {
 		s := &rec.Spans[i]
 		s.Step = ""
 		best := 0
+		node, _ := nodeOf(s)
 		for _, r := range rules[s.Name] {
-			if !sameFile(s, r.path) || !inLane(s.Lane, r.step.Lane) {
+			if !sameFile(s, r.path) || !inLane(s.Lane, r.step.Lane) || r.node != "" && r.node != node {
 				continue
 			}
-			if d := depth(rec, at, s, r.within); d > 0 && (best == 0 || d < best) {
+			d := depth(rec, at, s, r.within)
+			if r.node != "" && d == everywhere {
+				d-- // a rule that names the node goes before one that does not
+			}
+			if d > 0 && (best == 0 || d < best) {
 				s.Step, best = r.step.ID, d
 			}
 		}
@@ -135,6 +146,7 @@ func (c *Catalogue) passes(rec *file.Recording, at map[string]int) {
 	}
 	c.drop(rec, layers)
 	c.around(rec)
+	layersOfNodes(rec)
 	kinds(rec)
 }
 
@@ -193,9 +205,14 @@ func (c *Catalogue) around(rec *file.Recording) {
 	}
 }
 
-// nearest is the pass that a span leads to, or comes from.
+// nearest is the pass that a span runs beside, leads to, or comes from.
 func nearest(passes []file.Pass, s *file.Span, before bool) int {
 	found := file.None
+	for _, p := range passes {
+		if p.StartNs <= s.StartNs && s.EndNs() <= p.StartNs+p.DurNs {
+			return p.Index
+		}
+	}
 	for _, p := range passes {
 		if before && p.StartNs >= s.StartNs {
 			return p.Index

@@ -85,6 +85,7 @@ func New(c Config) *Server {
 		"POST /traces/{id}/delete":               s.deleteForm,
 		"GET /trace/{id}":                        s.tracer,
 		"GET /trace/{id}/print":                  s.walk,
+		"GET /llamacpp":                          s.engine("llamacpp"),
 		"GET /vllm":                              s.engine("vllm"),
 		"GET /embed/{id}":                        s.embed,
 		"GET /live":                              s.livePage,

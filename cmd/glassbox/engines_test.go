@@ -26,7 +26,7 @@ func TestAnchorsOfOtherEnginesAreLookedFor(t *testing.T) {
 
 func TestAttachRefusesWhatItCannotDo(t *testing.T) {
 	for want, args := range map[string][]string{
-		`engine "none": wanted one of [vllm]`:      {"attach", "--engine", "none", "-o", "x.gbx", "--", "python"},
+		`engine "none": wanted one of [llamacpp vllm]`:      {"attach", "--engine", "none", "-o", "x.gbx", "--", "python"},
 		"wanted a name that ends in .gbx or .json": {"attach", "--engine", "vllm", "-o", "x", "--", "python"},
 		"wanted the engine's command behind --":    {"attach", "--engine", "vllm", "-o", "x.gbx"},
 	} {
@@ -72,5 +72,5 @@ func TestAWalkIsLaidAgain(t *testing.T) {
 	require.Positive(t, coded)
 	_, stderr, code = output(t, "steps", "lay", "../../static/recordings/why-is-the-sky-blue.gbx", "-o", out)
 	require.Equal(t, 1, code)
-	oneLine(t, "our own", stderr, `engine "glassbox": wanted one of [vllm]`)
+	oneLine(t, "our own", stderr, `engine "glassbox": wanted one of [llamacpp vllm]`)
 }

@@ -26,7 +26,9 @@ var examples = map[string]string{
   glassbox export sky.gbx --to html -o sky.html
   glassbox export sky.gbx --view lens --to csv -o - | head`,
 	"attach": `  glassbox attach --engine vllm -o vllm.gbx -- python -m vllm.entrypoints.openai.api_server --model DIR
-  glassbox attach --engine vllm --request chat.json --url http://127.0.0.1:9000 -o v.gbx -- python -m ... --port 9000`,
+  glassbox attach --engine vllm --request chat.json --url http://127.0.0.1:9000 -o v.gbx -- python -m ... --port 9000
+  glassbox attach --engine llamacpp -o llamacpp.gbx -- llama-server --model FILE.gguf   as root, on Linux
+  glassbox attach --engine llamacpp --pid $(pidof llama-server) -o llamacpp.gbx`,
 	"steps check": `  glassbox steps check vllm --src ~/src/vllm
   glassbox steps check vllm --src ~/src/vllm --write steps   then read the pages of what was renamed`,
 	"roof": `  glassbox roof

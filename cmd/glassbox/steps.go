@@ -20,7 +20,7 @@ type stepsCmd struct {
 
 // stepsCheckCmd compares a catalogue with source code.
 type stepsCheckCmd struct {
-	Engine string `arg:"" help:"Which catalogue: vllm."`
+	Engine string `arg:"" help:"Which catalogue: llamacpp or vllm."`
 	Src    string `required:"" placeholder:"DIR" help:"Root of a checkout of the engine, or of an unpacked package."`
 	Write  string `placeholder:"DIR" help:"Write new lines into the pages; DIR is the folder steps of this repository."`
 	All    bool   `help:"Print the unchanged ones too."`

@@ -139,6 +139,9 @@ func describe(o *Options, rec *file.Recording, method string, facts []string, pl
 	p["recorded_by"] = "glassbox attach, " + method
 	p["command"] = PlainCommand(o.Command)
 	p["recorded_ms"] = ms(a.total())
+	if a.build != "" {
+		p["build"] = a.build
+	}
 	rec.Device.Features = append(rec.Device.Features, facts...)
 	if len(plain) == 0 {
 		o.say("slowdown: not measured (--plain 0)")

@@ -23,7 +23,8 @@ type call struct {
 	dur     int64
 	parent  int // index, -1 for none
 	resumed bool
-	open    bool // still running when the recording ended
+	open    bool   // still running when the recording ended
+	node    string // of a graph, that it computes; "" = none
 }
 
 // function is a function of the engine.

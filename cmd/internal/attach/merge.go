@@ -3,6 +3,7 @@ package attach
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"runtime"
 	"time"
 
@@ -10,6 +11,9 @@ import (
 	"glassbox/steps"
 	"glassbox/trace/file"
 )
+
+// numbered is how a build of llama.cpp from a repository calls itself: number and commit. Elsewhere it is b0-unknown.
+var numbered = regexp.MustCompile(`^(b[1-9]\d*)-([0-9a-f]{7,40})$`)
 
 // merge puts the calls of all threads into one recording. Times count from the request's first byte; calls that began
 // before it are not the request's.
@@ -19,6 +23,9 @@ func merge(o *Options, a *answer, threads []thread) (*file.Recording, error) {
 		Engine: file.Engine{Name: e.Name, Version: e.Version, Commit: e.Commit},
 		Device: file.Device{Kind: "cpu", Name: backend.CPUName(), Threads: runtime.NumCPU()},
 		Model:  file.Model{Name: a.model},
+	}
+	if m := numbered.FindStringSubmatch(a.build); e.Native && m != nil { // it says which one it is
+		rec.Engine.Version, rec.Engine.Commit = m[1], m[2]
 	}
 	rec.Started = time.Unix(0, a.began).UTC().Format(time.RFC3339Nano)
 	if err := request(rec, o, a); err != nil {
@@ -37,7 +44,7 @@ func merge(o *Options, a *answer, threads []thread) (*file.Recording, error) {
 	}
 	file.Finish(rec)
 	rec.Numbers.PromptTokens = a.promptTokens // the engine counts them, and does not say which they are
-	for i := range rec.Spans { // in the order in which the request comes to them
+	for i := range rec.Spans {                // in the order in which the request comes to them
 		if l, ok := lanes[rec.Spans[i].Lane]; ok {
 			rec.Lanes = append(rec.Lanes, l)
 			delete(lanes, l.ID)
@@ -65,6 +72,9 @@ func addSpans(rec *file.Recording, e *steps.Engine, t *thread, lane string, bega
 		}
 		if c.fn.line > 0 {
 			s.Attrs[steps.AttrLine] = int64(c.fn.line)
+		}
+		if c.node != "" {
+			s.Attrs[steps.AttrNode] = c.node
 		}
 		if c.resumed {
 			s.Attrs["resumed"] = true

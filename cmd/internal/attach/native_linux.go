@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"glassbox/steps"
 )
 
 // native records machine code by uprobes: the kernel writes down when functions are entered and left. It needs root, the
@@ -34,8 +37,9 @@ type native struct {
 
 // probe is what an event means.
 type probe struct {
-	fn  *function
-	end bool
+	fn   *function
+	end  bool
+	node bool // the event carries the name of a node
 }
 
 func newNative() recorder { return &native{} }
@@ -86,20 +90,21 @@ func (n *native) arm(_ context.Context, p *process) error {
 			return err
 		}
 		for _, s := range syms {
-			if !wanted[s.name] {
+			if !wanted[s.name] || slices.Contains(n.o.Engine.Skip, s.name) {
 				continue
 			}
 			found[s.name] = true
 			if fns[s.name] == nil {
 				fns[s.name] = &function{name: s.name}
 			}
-			fmt.Fprintf(&def, "p:%s/p%d %s:0x%x\nr:%s/r%d %s:0x%x\n", n.group, len(all), file, s.offset, n.group, len(all), file, s.offset)
+			node := nodeArgument(n.o.Engine.Nodes, s.name)
+			fmt.Fprintf(&def, "p:%s/p%d %s:0x%x%s\nr:%s/r%d %s:0x%x\n", n.group, len(all), file, s.offset, node, n.group, len(all), file, s.offset)
 			n.names = append(n.names, fmt.Sprintf("p%d", len(all)), fmt.Sprintf("r%d", len(all)))
-			all = append(all, probe{fn: fns[s.name]})
+			all = append(all, probe{fn: fns[s.name], node: node != ""})
 		}
 	}
 	for name := range wanted {
-		if !found[name] {
+		if !found[name] && !slices.Contains(n.o.Engine.Skip, name) {
 			n.missing = append(n.missing, name)
 		}
 	}
@@ -108,6 +113,20 @@ func (n *native) arm(_ context.Context, p *process) error {
 		return fmt.Errorf("none of the %d functions of the catalogue is in %v: is this %s, and was it built without link-time optimisation?", len(wanted), files, n.o.Engine.Title)
 	}
 	return n.enable(def.Bytes(), all)
+}
+
+// nodeArgument is what a probe's definition says to read the name of the node, "" for functions that compute none.
+func nodeArgument(rules []steps.NodeRule, function string) string {
+	registers := map[string][]string{
+		"amd64": {"%di", "%si", "%dx", "%cx", "%r8", "%r9"},
+		"arm64": {"%x0", "%x1", "%x2", "%x3", "%x4", "%x5", "%x6", "%x7"},
+	}[runtime.GOARCH]
+	for _, r := range rules {
+		if strings.HasPrefix(function, r.Prefix) && r.Arg <= len(registers) {
+			return fmt.Sprintf(" node=+%d(%s):string", r.Offset, registers[r.Arg-1])
+		}
+	}
+	return ""
 }
 
 // files are the program and libraries of the engine that are mapped as code.
@@ -153,7 +172,7 @@ func (n *native) enable(definitions []byte, all []probe) error {
 			if err != nil {
 				return fmt.Errorf("uprobes: number of %s%d: %w", kind, i, err)
 			}
-			n.probes[uint16(v)] = probe{p.fn, kind == "r"}
+			n.probes[uint16(v)] = probe{p.fn, kind == "r", kind == "p" && p.node}
 		}
 	}
 	var tids []string
@@ -249,7 +268,13 @@ func (n *native) read() ([]probeEvent, error) {
 			if size <= 0 || err != nil {
 				break
 			}
-			lost, err := readPage(page[:size], binary.NativeEndian, func(e probeEvent) { events = append(events, e) })
+			lost, err := readPage(page[:size], binary.NativeEndian, func(e probeEvent) {
+				if n.probes[e.probe].node {
+					e.text = dataText(e.data, binary.NativeEndian)
+				}
+				e.data = nil // the page is used again
+				events = append(events, e)
+			})
 			if err == nil && lost {
 				err = errors.New("the kernel's buffer was too small: ask for a shorter answer")
 			}
@@ -282,6 +307,9 @@ func (n *native) threads(events []probeEvent, names map[int]string) []thread {
 			kind = kindReturn
 		}
 		s.event(p.fn, kind, e.at+n.clock)
+		if e.text != "" {
+			s.calls[len(s.calls)-1].node = e.text
+		}
 	}
 	var out []thread
 	for tid, s := range stacks {

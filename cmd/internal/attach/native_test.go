@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -17,7 +18,9 @@ import (
 
 var fakeNative = steps.Engine{
 	Name: "fakenative", Title: "the native fake", Repo: "example.org/fake", Version: "1", Commit: "v1", Native: true,
-	Packages: []string{"fakenative"}, Health: "/health", Pass: "fake::decode", Layer: "fake::layer",
+	Packages: []string{"fakenative"}, Health: "/health", Pass: "fake::decode", Skip: []string{"fake::send_chunk_never"},
+	// A float is not in the registers that pointers and numbers come in.
+	Nodes: []steps.NodeRule{{Prefix: "fake::pair", Arg: 2, Offset: 24}, {Prefix: "fake::op", Arg: 1, Offset: 24}},
 	Lanes: []steps.LaneRule{{Lane: file.Lane{ID: "main"}, Thread: "^main$"}, {Lane: file.Lane{ID: "worker"}}},
 }
 
@@ -61,7 +64,18 @@ func TestMachineCodeIsRecordedByProbes(t *testing.T) {
 	require.Equal(t, 12, count(rec, "worker", "fake::layer"), "the template's name has no arguments")
 	require.Equal(t, 6, count(rec, "worker", "fake::send_chunk"))
 	require.Len(t, rec.Passes, 4)
-	require.Equal(t, []int{1, 1, 12, 6, 0}, []int{rec.Walk[0].Count, rec.Walk[1].Count, rec.Walk[2].Count, rec.Walk[3].Count, rec.Walk[4].Count})
+	var counts []int
+	for _, w := range rec.Walk {
+		counts = append(counts, w.Count)
+	}
+	require.Equal(t, []int{1, 1, 12, 6, 0, 8, 8, 4}, counts, "mix and pair are told by the name of their node")
+	layers := map[string]int{}
+	for i := range rec.Spans {
+		if node, ok := rec.Spans[i].Attrs[steps.AttrNode].(string); ok {
+			layers[node] = rec.Spans[i].Layer
+		}
+	}
+	require.Equal(t, map[string]int{"mix-0": 0, "node_1": 0, "mix-1": 1, "out": file.None}, layers)
 	require.Contains(t, rec.Device.Features, "not in the program, perhaps inlined: fake::not_there")
 	for i := range rec.Spans {
 		require.Less(t, rec.Spans[i].DurNs, int64(5e9))
@@ -119,11 +133,14 @@ func entry(kind, delta uint32, words ...uint32) []byte {
 
 func TestPagesOfTheRingBuffer(t *testing.T) {
 	var got []probeEvent
-	emit := func(e probeEvent) { got = append(got, e) }
+	emit := func(e probeEvent) {
+		e.data = nil
+		got = append(got, e)
+	}
 	lost, err := readPage(page(entry(4, 5, 7, 42, 0, 0), entry(ringTimeExtend, 1, 2), entry(4, 3, 8, 43, 0, 0), entry(0, 1, 12, 9, 44), entry(ringPadding, 0)), binary.LittleEndian, emit)
 	require.NoError(t, err)
 	require.False(t, lost)
-	require.Equal(t, []probeEvent{{1005, 7, 42}, {1005 + 1 + 2<<27 + 3, 8, 43}, {1005 + 1 + 2<<27 + 4, 9, 44}}, got)
+	require.Equal(t, []probeEvent{{at: 1005, probe: 7, tid: 42}, {at: 1005 + 1 + 2<<27 + 3, probe: 8, tid: 43}, {at: 1005 + 1 + 2<<27 + 4, probe: 9, tid: 44}}, got)
 	for _, bad := range [][]byte{{1}, page(entry(28, 0, 1)), page(entry(0, 0)), page(entry(0, 0, 1<<31))} {
 		_, err := readPage(bad, binary.LittleEndian, emit)
 		require.Error(t, err)
@@ -133,4 +150,25 @@ func TestPagesOfTheRingBuffer(t *testing.T) {
 	lost, err = readPage(whole, binary.LittleEndian, emit)
 	require.NoError(t, err)
 	require.True(t, lost)
+}
+
+func TestTheNameOfANodeIsReadFromAProbe(t *testing.T) {
+	entry := append(binary.LittleEndian.AppendUint32(make([]byte, probeArguments), 20|7<<16), "Qcur-3\x00\x00"...)
+	require.Equal(t, "Qcur-3", dataText(entry, binary.LittleEndian))
+	for what, bad := range map[string][]byte{
+		"cut off":        entry[:18],
+		"no text":        entry[:22],
+		"in the head":    append(binary.LittleEndian.AppendUint32(make([]byte, probeArguments), 4|2<<16), 0),
+		"not readable":   append(binary.LittleEndian.AppendUint32(make([]byte, probeArguments), 20|8<<16), "(fault)\x00"...),
+		"not characters": append(binary.LittleEndian.AppendUint32(make([]byte, probeArguments), 20|2<<16), 0xff, 0),
+	} {
+		require.Empty(t, dataText(bad, binary.LittleEndian), what)
+	}
+	rules := []steps.NodeRule{{Prefix: "a::b", Arg: 1, Offset: 8}, {Prefix: "a::", Arg: 2, Offset: 16}, {Prefix: "c", Arg: 99}}
+	if runtime.GOARCH == "amd64" {
+		require.Equal(t, " node=+8(%di):string", nodeArgument(rules, "a::bc"))
+		require.Equal(t, " node=+16(%si):string", nodeArgument(rules, "a::c"))
+	}
+	require.Empty(t, nodeArgument(rules, "b::c"))
+	require.Empty(t, nodeArgument(rules, "c"), "more arguments than registers")
 }

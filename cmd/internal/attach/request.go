@@ -24,7 +24,8 @@ const DefaultRequest = `{"messages":[{"role":"user","content":"Why is the sky bl
 type answer struct {
 	body                       []byte // what was sent
 	id, model, finish          string
-	began, ended               int64 // our first byte, their last
+	build                      string // what the engine calls its own build; "" = it does not say
+	began, ended               int64  // our first byte, their last
 	chunks                     []chunk
 	prompt                     []file.Token
 	promptTokens, outputTokens int // as the engine counts; 0 = it does not say
@@ -83,6 +84,7 @@ func streamed(body []byte) ([]byte, error) {
 type event struct {
 	ID      string `json:"id"`
 	Model   string `json:"model"`
+	Build   string `json:"system_fingerprint"`
 	Choices []struct {
 		Delta struct {
 			Content   string `json:"content"`
@@ -164,7 +166,7 @@ func (a *answer) read(body io.Reader) error {
 
 func (a *answer) take(e *event, at int64) {
 	if a.id == "" {
-		a.id, a.model = e.ID, e.Model
+		a.id, a.model, a.build = e.ID, e.Model, e.Build
 	}
 	if e.Usage != nil {
 		a.promptTokens, a.outputTokens = e.Usage.Prompt, e.Usage.Output

@@ -1,8 +1,10 @@
 package attach
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"unicode/utf8"
 )
 
 // probeEvent is one hit of a probe, as the kernel's ring buffer has it.
@@ -10,6 +12,8 @@ type probeEvent struct {
 	at    int64 // ns, of the trace clock
 	probe uint16
 	tid   int32
+	data  []byte // the whole entry, within the page
+	text  string // a string that the probe fetched
 }
 
 // Types of entries in a page of the ring buffer (include/linux/ring_buffer.h of the kernel).
@@ -67,10 +71,31 @@ func readPage(page []byte, order binary.ByteOrder, emit func(probeEvent)) (lost 
 				body = data[8:length]
 			}
 			if kind != ringPadding && len(body) >= 8 {
-				emit(probeEvent{int64(at), order.Uint16(body), int32(order.Uint32(body[4:]))})
+				emit(probeEvent{at: int64(at), probe: order.Uint16(body), tid: int32(order.Uint32(body[4:])), data: body})
 			}
 		}
 		data = data[length:]
 	}
 	return lost, nil
+}
+
+// Where the arguments of a uprobe begin in its entry: behind the common head and the address.
+const probeArguments = 16
+
+// dataText is the first argument of an entry, a string: a word of place and length in the entry. It is empty where the
+// kernel could not read it.
+func dataText(entry []byte, order binary.ByteOrder) string {
+	if len(entry) < probeArguments+4 {
+		return ""
+	}
+	at := order.Uint32(entry[probeArguments:])
+	from, size := int(at&0xffff), int(at>>16)
+	if from < probeArguments || from+size > len(entry) {
+		return ""
+	}
+	text, _, _ := bytes.Cut(entry[from:from+size], []byte{0})
+	if string(text) == "(fault)" || !utf8.Valid(text) {
+		return ""
+	}
+	return string(text)
 }

@@ -39,10 +39,17 @@ task queue::take() {
 
 template <typename T> __attribute__((noinline)) T layer(T x) { return x * 1.5f + (T)getpid(); }
 
+struct node { char other[24]; char name[32]; };
+
+__attribute__((noinline)) float op(float x, const node * n) { return x + (float)n->name[0]; }
+__attribute__((noinline)) float pair(float x, int times, const node * n) { return x * (float)times + (float)n->name[0]; }
+
 __attribute__((noinline)) float decode(int n) {
+    static const node nodes[] = {{"", "mix-0"}, {"", "node_1"}, {"", "mix-1"}, {"", "out"}};
     float x = (float)n;
     for (int i = 0; i < 3; i++) x = layer<float>(x);
-    return x;
+    for (const node & one : nodes) x = op(x, &one);
+    return pair(x, n, &nodes[2]);
 }
 
 __attribute__((noinline)) void send_chunk(int fd, const std::string & s) {
