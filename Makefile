@@ -124,7 +124,7 @@ openai-clients: ## the official OpenAI clients for Python and Node against the s
 gen: ## make all generated files: templ pages, assembly, the client's bundle
 	@if find web static -name '*.templ' 2>/dev/null | grep -q .; then $(STEP) "templ pages" go run $(TEMPL) generate -path web -log-level warn; fi
 	@$(STEP) "go generate (assembly, tables)" go generate ./...
-	@if [ -f web/client/src/glassbox.ts ]; then $(STEP) "client bundle" bash -euc 'cd cmd/internal/bundle && go run .'; fi
+	@if [ -f web/client/src/glassbox.ts ]; then $(STEP) "client bundle, pictures of the first page" bash -euc 'cd cmd/internal/bundle && go run . && go run . -commands && go run . -pictures'; fi
 
 # ---- measuring; bounds on time are held here and never by make test -----------------------------------------------------
 

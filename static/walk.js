@@ -168,6 +168,10 @@
   for (const form of document.querySelectorAll('.try')) {
     const out = form.querySelector(':scope > output'), button = form.querySelector('button'), own = trying[form.dataset.try];
     form.hidden = false;
+    if (document.documentElement.dataset.root !== undefined) { // a copy of the site as files
+      form.replaceChildren(el('b', 'Try it'), el('p', 'This copy of the site has no engine behind it. Run glassbox and open this chapter there.', 's'));
+      continue;
+    }
     form.addEventListener('submit', async (e) => {
       e.preventDefault();
       button.disabled = true;

@@ -19,7 +19,7 @@ import (
 const defaultPrompt = "Why is the sky blue?"
 
 func (s *Server) page(title, here string) pages.Page {
-	return pages.Page{Title: title, Here: here, Asset: s.assets.url, Needs: s.assets.needs}
+	return pages.Page{Title: title, Here: here, Asset: s.assets.url, Needs: s.assets.needs, Files: s.c.Files}
 }
 
 // render writes a page. It is made in full first, so that a fault in it cannot leave half a page.
@@ -48,9 +48,10 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 	rec, id, h := s.drawn()
 	h.SetRows(s.rows())
+	h.SetCards(s.cards())
 	d := pages.HomeData{Prompt: defaultPrompt, Model: s.c.ModelID}
 	p := s.page("Glassbox: one request, from socket to stream", "home")
-	p.Script = pages.HomeScript
+	p.Script, p.Sheet = pages.HomeScript, "css/memory.css" // for the card of the cache
 	p.Description = "An inference engine you can see through: one real request, traced from the bytes on the socket to the last streamed character."
 	if rec != nil {
 		d.Src, d.Open = "/api/traces/"+id+".json", "/trace/"+id

@@ -43,6 +43,8 @@ type Config struct {
 
 	Experiments Experiments // nil: the walk's controls that need an engine of their own say so
 
+	Files bool // the pages are for a copy of the site as files (Write): what needs an engine is left out
+
 	Model   file.Model  // what the engine runs
 	Device  file.Device // on what
 	Engine  file.Engine // who
@@ -66,6 +68,8 @@ type Server struct {
 	docs    func() []doc
 
 	walkthrough func() []view.Chapter
+	cards       func() []view.Card
+	film        func() view.Film
 }
 
 // New returns a server. Nothing is read or computed before it is asked for.
@@ -77,7 +81,8 @@ func New(c Config) *Server {
 		c.Docs = docs.Files
 	}
 	s := &Server{c: c, assets: assets{fs: c.Static}, shipped: shipped{fs: c.Static}}
-	s.docs, s.walkthrough = sync.OnceValue(s.readDocs), sync.OnceValue(s.readChapters)
+	s.docs, s.walkthrough, s.cards = sync.OnceValue(s.readDocs), sync.OnceValue(s.readChapters), sync.OnceValue(s.readCards)
+	s.film = sync.OnceValue(s.readFilm)
 	s.mux = http.NewServeMux()
 	for pattern, f := range map[string]http.HandlerFunc{
 		"GET /{$}":                               s.home,
@@ -90,6 +95,7 @@ func New(c Config) *Server {
 		"GET /embed/{id}":                        s.embed,
 		"GET /live":                              s.livePage,
 		"GET /walk":                              s.chapters,
+		"GET /film":                              s.filmPage,
 		"POST /api/experiments":                  s.apiExperiment,
 		"GET /docs":                              s.toDocs,
 		"GET /docs/{name...}":                    s.docsPage,

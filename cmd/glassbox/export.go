@@ -15,11 +15,11 @@ import (
 
 // exportCmd turns a recording into another program's form.
 type exportCmd struct {
-	File string `arg:"" help:"A recording: .gbx, .json, or the journal .part of a request that was cut off."`
-	To   string `required:"" enum:"json,gbx,html,perfetto,speedscope,csv,md,otlp" help:"json or gbx: the other form of the same recording; html: one page that opens from disk; perfetto: Chrome JSON for ui.perfetto.dev; speedscope; csv: the table of a view; md: a Markdown table of the steps; otlp: OpenTelemetry, as a collector takes it at POST /v1/traces."`
-	View string `placeholder:"V" help:"html: the view it opens with; csv: the table of this view: request, pass, tape, attention, lens or timeline (default: timeline, a line a span)."`
-	Step string `placeholder:"S" help:"html: the step it opens at."`
-	Out  string `short:"o" required:"" placeholder:"FILE" help:"Where to write; - is standard output (not for gbx)."`
+	File []string `arg:"" optional:"" help:"A recording: .gbx, .json, or the journal .part of a request that was cut off; for site none or several."`
+	To   string   `required:"" enum:"json,gbx,html,perfetto,speedscope,csv,md,otlp,site" help:"json or gbx: the other form of the same recording; html: one page that opens from disk; perfetto: Chrome JSON for ui.perfetto.dev; speedscope; csv: the table of a view; md: a Markdown table of the steps; otlp: OpenTelemetry, as a collector takes it at POST /v1/traces; site: a folder with all pages and recordings, for any web server."`
+	View string   `placeholder:"V" help:"html: the view it opens with; csv: the table of this view: request, pass, tape, attention, lens or timeline (default: timeline, a line a span)."`
+	Step string   `placeholder:"S" help:"html: the step it opens at."`
+	Out  string   `short:"o" required:"" placeholder:"FILE" help:"Where to write, for site a folder; - is standard output (not for gbx or site)."`
 }
 
 // writer returns what writes the format.
@@ -42,16 +42,21 @@ func (c *exportCmd) writer() (func(io.Writer, *file.Recording) error, error) {
 // Run reads the recording and writes it out; a file appears under its name only when it is whole.
 func (c *exportCmd) Run() error {
 	write, err := c.writer()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case c.To == "site":
+		return writeSite(c.Out, c.File)
+	case len(c.File) != 1:
+		return &usageError{fmt.Sprintf("FILE: wanted one recording, found %d", len(c.File))}
 	}
-	rec, err := file.Read(c.File)
+	rec, err := file.Read(c.File[0])
 	if err != nil {
 		return err
 	}
 	file.LayWalk(rec, catalogue().Apply)
 	for _, m := range rec.Missing {
-		fmt.Fprintf(os.Stderr, "glassbox: warning: %s is cut off: %s is missing\n", c.File, m)
+		fmt.Fprintf(os.Stderr, "glassbox: warning: %s is cut off: %s is missing\n", c.File[0], m)
 	}
 	if c.Out == "-" {
 		if c.To == "gbx" {
@@ -64,7 +69,7 @@ func (c *exportCmd) Run() error {
 		return w.Flush()
 	}
 	if info, err := os.Stat(c.Out); err == nil {
-		if in, err := os.Stat(c.File); err == nil && os.SameFile(in, info) {
+		if in, err := os.Stat(c.File[0]); err == nil && os.SameFile(in, info) {
 			return &usageError{fmt.Sprintf("-o %s: wanted another file than the recording itself", c.Out)}
 		}
 		if !info.Mode().IsRegular() { // a device or a pipe is written to; a file must not take its place

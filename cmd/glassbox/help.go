@@ -24,7 +24,8 @@ var examples = map[string]string{
   python3 -c 'import json; r = json.load(open("out.json")); print(len(r["spans"]))'`,
 	"export": `  glassbox export sky.gbx --to perfetto -o sky.perfetto.json
   glassbox export sky.gbx --to html -o sky.html
-  glassbox export sky.gbx --view lens --to csv -o - | head`,
+  glassbox export sky.gbx --view lens --to csv -o - | head
+  glassbox export --to site -o public`,
 	"attach": `  glassbox attach --engine vllm -o vllm.gbx -- python -m vllm.entrypoints.openai.api_server --model DIR
   glassbox attach --engine vllm --request chat.json --url http://127.0.0.1:9000 -o v.gbx -- python -m ... --port 9000
   glassbox attach --engine llamacpp -o llamacpp.gbx -- llama-server --model FILE.gguf   as root, on Linux

@@ -13,6 +13,8 @@ type Page struct {
 	Preload     string              // a recording that the page will ask for
 	Sheet       string              // a style sheet of this page alone
 
+	Files bool // the page is of a copy of the site as files: there is no engine, and what needs one is left out
+
 	Script string                // the module of the client that the page runs; "" = none
 	Needs  func(string) []string // the addresses of the modules that a module imports
 }
@@ -21,6 +23,7 @@ type Page struct {
 const (
 	TracerScript = "js/tracer.js" // a page that is one tracer
 	HomeScript   = "js/home.js"   // the first page
+	FilmScript   = "js/film.js"   // the tour
 	KeysScript   = "js/keys.js"   // documentation with the table of keys
 )
 

@@ -109,7 +109,7 @@ func Report(d ReportData, w view.Walk) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = document(w, false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = document(w, false, false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -8,9 +8,9 @@ import (
 
 // Home is the first page: cards below the drawn recording.
 type Home struct {
-	Request  string // facts of the map: "62 steps, 3 lanes"
-	Step     string // the step the map's close-up is around
-	Pass     string // facts of a pass of decoding: "20 ops, 2.31 ms a token"; "" = there was none
+	Inside   []Card // the views of this engine's recordings, in the order of their keys
+	Others   []Card // what has no place among the first five keys, and the tracers of other engines
+	Step     string // the step that the drawing begins at
 	Timeline Picture
 	Source   Listing
 	Recent   []Row // newest first
@@ -31,35 +31,43 @@ func HomeOf(rec *file.Recording) Home {
 	if rec == nil {
 		return h
 	}
-	h.Request = Plural(len(rec.Walk), "step") + ", " + Plural(len(lanesOf(rec)), "lane")
 	h.Step = centre(rec)
-	h.Pass = passFacts(rec)
 	h.Timeline = CloseUp(rec, pictureWidth, pictureHeight)
 	h.Source = listing(rec, h.Step)
 	return h
 }
 
-// passFacts counts the ops of a decode pass and gives the median of their times.
-func passFacts(rec *file.Recording) string {
-	var times []int64
-	last := file.None
-	for _, p := range rec.Passes {
-		if p.Kind == "decode" {
-			times = append(times, p.DurNs)
-			last = p.Index
+// Card leads to a view of a recording that ships. Picture and facts are made when the site is built, from that recording and by
+// the code of the view (web/client/src/build/pictures.ts).
+type Card struct {
+	ID        string `json:"id"`
+	Title     string `json:"title"`
+	Number    int    `json:"n"` // the view's key
+	Recording string `json:"recording"`
+	View      string `json:"view"`
+	Step      string `json:"step"`
+	Facts     string `json:"facts"`
+	SVG       string `json:"-"` // our own file
+}
+
+// Href is where a card leads.
+func (c Card) Href() string { return "/trace/" + c.Recording + "?view=" + c.View + "&step=" + c.Step }
+
+// Other tells whether the card is another engine's.
+func (c Card) Other() bool { return c.Number == 1 && c.ID != c.View }
+
+// beside is how many views stand in the first row of cards.
+const beside = 5
+
+// SetCards puts the cards in their places.
+func (h *Home) SetCards(all []Card) {
+	for _, c := range all {
+		if c.Number <= beside && !c.Other() {
+			h.Inside = append(h.Inside, c)
+		} else {
+			h.Others = append(h.Others, c)
 		}
 	}
-	if len(times) == 0 {
-		return ""
-	}
-	ops := map[string]bool{}
-	for i := range rec.Spans {
-		if s := &rec.Spans[i]; s.Pass == last && s.Op != "" {
-			ops[s.Op] = true
-		}
-	}
-	slices.Sort(times)
-	return Plural(len(ops), "op") + ", " + clocked(rec, Duration(times[len(times)/2], "measured", "")).Text() + " a token"
 }
 
 // centre is the step in the middle of a layer: where attention meets the cache, else the middle of compute, else the first.

@@ -152,26 +152,41 @@ func gzipSize(text []byte) int {
 	return b.Len()
 }
 
-// writeCommands runs the client's command registry under node and keeps what
-// it lists, so that the docs and the handler share one source.
-func writeCommands(root string) error {
+// node runs a piece of TypeScript of web/client/src under node and returns
+// what it prints.
+func node(root, source string) ([]byte, error) {
 	res := api.Build(api.BuildOptions{
-		Stdin: &api.StdinOptions{
-			Contents:   `import { commandTable } from './commands'; console.log(JSON.stringify(commandTable(), null, 1));`,
-			ResolveDir: filepath.Join(root, "web", "client", "src"),
-			Loader:     api.LoaderTS,
-		},
-		Bundle: true, Format: api.FormatIIFE, Target: api.ES2022, Platform: api.PlatformNode, Outfile: "commands.js",
+		Stdin:  &api.StdinOptions{Contents: source, ResolveDir: filepath.Join(root, "web", "client", "src"), Loader: api.LoaderTS},
+		Bundle: true, Format: api.FormatIIFE, Target: api.ES2022, Platform: api.PlatformNode, Outfile: "run.js",
+		Loader: map[string]api.Loader{".css": api.LoaderText},
 	})
 	files, err := outputs(root, res)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	cmd := exec.Command("node", "-")
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(files[0].Text), os.Stderr
-	list, err := cmd.Output()
+	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("node: %w; the list of commands needs node 20", err)
+		return nil, fmt.Errorf("node: %w; this needs node 20", err)
+	}
+	return out, nil
+}
+
+// writePictures draws the close-ups of the first page's cards from the
+// recordings that ship, into a folder.
+func writePictures(root, out string) error {
+	_, err := node(root, fmt.Sprintf("import { write } from './build/pictures';\nwrite(%q, %q).catch((e) => { console.error(e); process.exit(1); });",
+		filepath.ToSlash(filepath.Join(root, "static", "recordings")), filepath.ToSlash(out)))
+	return err
+}
+
+// writeCommands runs the client's command registry under node and keeps what
+// it lists, so that the docs and the handler share one source.
+func writeCommands(root string) error {
+	list, err := node(root, `import { commandTable } from './commands'; console.log(JSON.stringify(commandTable(), null, 1));`)
+	if err != nil {
+		return err
 	}
 	return os.WriteFile(filepath.Join(root, "static", "js", "commands.json"), list, 0o644)
 }

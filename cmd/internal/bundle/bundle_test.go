@@ -27,6 +27,28 @@ func TestCommittedBundleIsWhatTheSourcesGive(t *testing.T) {
 	require.NoError(t, tooHeavy(weigh(files)))
 }
 
+// The close-ups of the first page show the recordings that ship, as the code of today draws them.
+func TestCommittedPicturesAreWhatTheRecordingsGive(t *testing.T) {
+	dir, kept := t.TempDir(), filepath.Join(checkoutRoot(), "static", "pictures")
+	require.NoError(t, writePictures(checkoutRoot(), dir))
+	names := func(dir string) (out []string) {
+		all, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		for _, f := range all {
+			out = append(out, f.Name())
+		}
+		return out
+	}
+	require.Equal(t, names(dir), names(kept), "static/pictures: run go run . -pictures in cmd/internal/bundle")
+	for _, name := range names(dir) {
+		want, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		have, err := os.ReadFile(filepath.Join(kept, name))
+		require.NoError(t, err)
+		require.True(t, string(want) == string(have), "static/pictures/%s is not what the recordings give: run go run . -pictures in cmd/internal/bundle", name)
+	}
+}
+
 // What a page loads first is its module with all that it imports, but not what it asks for later.
 func TestWeighTellsFirstLoadFromLater(t *testing.T) {
 	text := func(s string) []byte { return []byte(s) }

@@ -5,6 +5,7 @@
 //	cd cmd/internal/bundle && go run .            writes ../../../static/js and says what it weighs
 //	cd cmd/internal/bundle && go run . -tests DIR writes one test file per web/client/test/*.test.ts
 //	cd cmd/internal/bundle && go run . -commands  writes ../../../static/js/commands.json
+//	cd cmd/internal/bundle && go run . -pictures  writes ../../../static/pictures, the first page's close-ups
 //
 // It does not know about pages, recordings or the engine.
 package main
@@ -20,17 +21,21 @@ func main() {
 	root := flag.String("root", "", "root of the checkout (default: three folders above this source)")
 	tests := flag.String("tests", "", "bundle the client's unit tests into this folder instead")
 	commands := flag.Bool("commands", false, "write static/js/commands.json, the table of keys for the docs (needs node)")
+	pictures := flag.Bool("pictures", false, "draw static/pictures, the close-ups of the first page, from static/recordings (needs node)")
 	flag.Parse()
 	if *root == "" {
 		*root = checkoutRoot()
 	}
-	if err := run(*root, *tests, *commands); err != nil {
+	if err := run(*root, *tests, *commands, *pictures); err != nil {
 		fmt.Fprintln(os.Stderr, "bundle:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root, tests string, commands bool) error {
+func run(root, tests string, commands, pictures bool) error {
+	if pictures {
+		return writePictures(root, filepath.Join(root, "static", "pictures"))
+	}
 	if commands {
 		return writeCommands(root)
 	}

@@ -6,6 +6,7 @@ import { at, type State } from './state';
 import { lensNow } from './views/lens-data';
 import { opt } from './views/attention-opts';
 import { wordAt, positionOf } from './position';
+import { served } from './site';
 
 /** A part as the engine names it (L10.H3, L4.ffn, L2.attn, L7) and in words. */
 export interface Part { name: string; title: string; note: string }
@@ -87,7 +88,7 @@ export function again(r: Recording, off: string[], more: string[] = []): { path:
 export async function notOffered(r: Recording, host: Element): Promise<string | null> {
   if (r.live) return 'The request is still running. A part can be switched off when it is over.';
   if (r.file.engine.name !== 'glassbox') return `${r.file.engine.name} made this recording. Only Glassbox’s own engine can switch a part of the model off.`;
-  if (!/^https?:$/.test(location.protocol)) return 'This page is a file. There is no engine behind it that could run the request again; glassbox serve is one.';
+  if (!served()) return 'This page is a file. There is no engine behind it that could run the request again; glassbox serve is one.';
   if (!host.hasAttribute('page')) return 'This picture stands in another page, and asks no engine for anything.';
   const q = r.file.request;
   if (!q.messages && !q.prompt && !q.rendered) return 'This recording does not hold its request, so it cannot be sent again.';

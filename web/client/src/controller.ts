@@ -13,6 +13,7 @@ import { StopWatch } from './stops-watch';
 import type { Tracer } from './tracer';
 import { whyCard } from './why';
 import { drawable, VIEWS } from './views/registry';
+import { served } from './site';
 
 export class Controller {
   readonly player: Player;
@@ -126,7 +127,7 @@ export class Controller {
   }
 
   /** Where stops can be set: a page of ours whose server is an engine. */
-  private get canStop(): boolean { return this.host.hasAttribute('page') && /^https?:$/.test(location.protocol); }
+  private get canStop(): boolean { return this.host.hasAttribute('page') && served(); }
 
   /** watch follows what stands still while the request on the page runs. */
   watch(on: boolean): void {

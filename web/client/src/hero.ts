@@ -6,7 +6,7 @@ import { badge, cutMiddle, esc, exactNs, time, tokenText } from './format';
 import { drawMap } from './map';
 import { answer, laneNames } from './mapnotes';
 import { drawTall } from './maptall';
-import { sharedRecording } from './picture';
+import { sharedRecording } from './shared';
 import { measurer } from './stage';
 import { Player } from './player';
 import sheet from '../../../static/css/hero.css';
@@ -18,6 +18,7 @@ import { placeName, places, setPlaces, wirePlaces } from './stops';
 import { adopt, TRACER } from './style';
 import { followTheme, stored } from './theme';
 import { toHref } from './url';
+import { asFiles, place } from './site';
 
 /**
  * traceRequest is what Trace sends: the chat API with a recording asked for, at
@@ -26,6 +27,9 @@ import { toHref } from './url';
 export const traceRequest = (prompt: string, model?: string, maxTokens?: number): Record<string, unknown> => ({
   ...(model ? { model } : {}), ...(maxTokens ? { max_tokens: maxTokens } : {}), messages: [{ role: 'user', content: prompt }], temperature: 0, stream: true, glassbox: { trace: true, ...(places().length ? { stop: wirePlaces(places()) } : {}) },
 });
+
+/** In a copy of the site as files there is no engine to ask. */
+const FILES = `<div><p class="need">This copy of the site has no engine behind it. To ask one of your own, run <code>glassbox</code> and open the address it prints.</p><span class="under" role="status"></span></div>`;
 
 export class Hero extends HTMLElement {
   private rec: Recording | null = null;
@@ -42,7 +46,7 @@ export class Hero extends HTMLElement {
   connectedCallback(): void {
     this.setAttribute('page', '');
     const prompt = this.getAttribute('prompt') ?? 'Why is the sky blue?';
-    this.shadowRoot!.innerHTML = `<section class="hero"><div><h1><slot name="title">One request, from socket to stream.</slot></h1><p><slot>Glassbox is an inference engine you can see through. Ask it something; step through every function it ran.</slot></p></div><form><label for="p">Prompt</label><div class="field"><input id="p" name="prompt" value="${esc(prompt)}" spellcheck="false" autocomplete="off"><button type="submit">Trace <kbd>↵</kbd></button></div><span class="under" role="status"></span></form></section><section class="h-map" tabindex="0" role="group" aria-label="A recorded request. Arrows walk it, Enter opens it."></section>`;
+    this.shadowRoot!.innerHTML = `<section class="hero"><div><h1><slot name="title">One request, from socket to stream.</slot></h1><p><slot>Glassbox is an inference engine you can see through. Ask it something; step through every function it ran.</slot></p></div>${asFiles ? FILES : ''}<form${asFiles ? ' hidden' : ''}><label for="p">Prompt</label><div class="field"><input id="p" name="prompt" value="${esc(prompt)}" spellcheck="false" autocomplete="off"><button type="submit">Trace <kbd>↵</kbd></button></div><span class="under" role="status"></span></form></section><section class="h-map" tabindex="0" role="group" aria-label="A recorded request. Arrows walk it, Enter opens it."></section>`;
     const root = this.shadowRoot!;
     const seen = new ResizeObserver(() => this.paint());
     seen.observe(this.map);
@@ -146,7 +150,7 @@ export class Hero extends HTMLElement {
     if (onBody && (c.id.startsWith('stage.') || this.map.getBoundingClientRect().bottom < 0)) return; // the page scrolls with PgDn until the map has focus
     if (c.id === 'play') this.player.toggle(1);
     else if (c.id === 'open') location.assign(this.openHref());
-    else if (c.id === 'help') location.assign('/docs/keys');
+    else if (c.id === 'help') location.assign(place('/docs/keys'));
     else if (f[c.id]) { this.player.stop(); this.set(f[c.id]!()); }
     else return;
     if (onBody) this.map.focus({ preventScroll: true }); // from here on all keys of the walk work

@@ -7,7 +7,7 @@ import { Recording } from '../src/recording';
 import { fit, INITIAL } from '../src/state';
 import { synthetic } from '../testdata/synthetic.mjs';
 import { vllmLike } from '../testdata/vllmlike.mjs';
-import { helvetica as tw } from './measure';
+import { helvetica as tw } from '../src/build/widths';
 
 interface Rect { x0: number; x1: number; y0: number; y1: number; what: string }
 

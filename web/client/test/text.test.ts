@@ -14,7 +14,7 @@ import { fit, INITIAL } from '../src/state';
 import { requestTable } from '../src/views/request';
 import { drawable, VIEWS } from '../src/views/registry';
 import { synthetic } from '../testdata/synthetic.mjs';
-import { helvetica } from './measure';
+import { helvetica } from '../src/build/widths';
 
 declare const CHECKOUT: string;
 

@@ -3,6 +3,7 @@
 // here can be made again with the capture, on the engine that serves the page.
 import { esc } from '../format';
 import type { Recording } from '../recording';
+import { served } from '../site';
 
 const grid = '<svg width="220" height="64" aria-hidden="true"><path d="M8.5 4v56M24.5 4v56M40.5 4v56M56.5 4v56M4 8.5h58M4 24.5h58M4 40.5h58M4 56.5h58" fill="none" stroke="var(--graphic)" stroke-dasharray="1.5 3.5"/></svg>';
 
@@ -30,7 +31,7 @@ export const largeState = (what: string, bytes: number, most: number, shape: num
 
 /** canRecord: the page comes from an engine that answers. */
 export async function canRecord(host: Element): Promise<boolean> {
-  if (!host.hasAttribute('page') || !/^https?:$/.test(location.protocol)) return false;
+  if (!host.hasAttribute('page') || !served()) return false;
   const res = await fetch('/health').catch(() => null);
   return !!res?.ok;
 }

@@ -5,6 +5,7 @@ import { openGbx } from '../gbx';
 import { isZip, load, MOST_BYTES } from '../load';
 import { Recording } from '../recording';
 import { RecordingError } from '../schema';
+import { place } from '../site';
 
 /** A line of the list of recordings that the server holds. */
 export interface Listed { id: string; started?: string; prompt?: string; engine?: string; model?: string; device?: string; bytes?: number; running?: boolean; numbers?: Record<string, number>; ablate?: string[] }
@@ -20,7 +21,7 @@ function keep(id: string, r: Recording): Recording {
 }
 
 export const FILE = 'file:';
-export const addressOfSecond = (id: string): string => `/api/traces/${encodeURIComponent(id)}.json`;
+export const addressOfSecond = (id: string): string => place(`/api/traces/${encodeURIComponent(id)}.json`);
 
 /** secondNow is the second recording when it has come already. */
 export const secondNow = (id: string): Recording | null => held.get(id) ?? null;
@@ -42,7 +43,7 @@ export async function openFile(f: File): Promise<string> {
 
 /** listed asks the server what it holds. */
 export async function listed(): Promise<Listed[]> {
-  const res = await fetch('/api/traces');
+  const res = await fetch(place('/api/traces'));
   if (!res.ok) throw new Error(`the server answered ${res.status}`);
   const list: unknown = await res.json();
   return Array.isArray(list) ? list.filter((x): x is Listed => typeof (x as Listed | null)?.id === 'string') : [];

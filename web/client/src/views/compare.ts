@@ -20,6 +20,7 @@ import { lensNow, lensOf, type Lens } from './lens-data';
 import shared from '../../../../static/css/attention.css';
 import sheet from '../../../../static/css/compare.css';
 import type { Table, View, ViewContext, ViewKind } from './view';
+import { place } from '../site';
 
 export const compareView: ViewKind = {
   n: 9, id: 'compare', title: 'Compare',
@@ -376,7 +377,7 @@ class CompareView implements View {
 
   card(): string | null {
     const q = this.pair, id = this.ctx.state.with;
-    return q ? compareCard(q.a, q.b, id.startsWith(FILE) || !hostOf(this.body).hasAttribute('page') || !/^https?:$/.test(location.protocol) ? null : `/trace/${encodeURIComponent(id)}`) : null;
+    return q ? compareCard(q.a, q.b, id.startsWith(FILE) || !hostOf(this.body).hasAttribute('page') || !/^https?:$/.test(location.protocol) ? null : place(`/trace/${encodeURIComponent(id)}`)) : null;
   }
 
   table(): Table { return this.pair ? compareTable(this.pair, this.ctx.state) : { caption: 'There is no second recording yet.', head: [], rows: [] }; }

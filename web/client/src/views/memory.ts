@@ -45,7 +45,7 @@ class MemoryView implements View {
     if (key !== this.seriesOf || !this.series) { this.series = seriesOf(m, this.me); this.seriesOf = key; }
     const W = this.body.clientWidth, t = this.now, moment = momentAt(m, this.me, t);
     if (W < 40) return;
-    this.el.innerHTML = `<div class="mem-top">${head(m, moment, t)}${chart(r, m, this.series, t, this.ctx.state.pass, W - 2 * PAD)}</div><div class="mem-pages">${grid(m, moment, this.me, W - 2 * PAD)}</div>${own(r, m, this.me, t)}`;
+    this.el.innerHTML = `<div class="mem-top">${head(m, moment, t)}${memoryChart(r, m, this.series, t, this.ctx.state.pass, W - 2 * PAD)}</div><div class="mem-pages">${memoryGrid(m, moment, this.me, W - 2 * PAD)}</div>${own(r, m, this.me, t)}`;
   }
 
   card(): string | null {
@@ -80,7 +80,7 @@ function head(m: Memory, moment: Moment, t: number): string {
 }
 
 /** The counts over time as steps, the request's own at the bottom. Empty pages are the rest and not drawn. */
-function chart(r: Recording, m: Memory, s: Series, t: number, pass: number, W: number): string {
+export function memoryChart(r: Recording, m: Memory, s: Series, t: number, pass: number, W: number): string {
   const end = Math.max(1, r.total.ns, s.t.at(-1) ?? 0), w = Math.max(10, W - LEFT - 8), x = (ns: number): number => LEFT + (ns / end) * w;
   const shown: Kind[] = ['mine', 'shared', 'other', 'kept'], most = Math.max(1, ...s.t.map((_, i) => shown.reduce((a, k) => a + s.counts[k][i]!, 0)));
   const y = (n: number): number => CHART - 20 - (n / most) * (CHART - 34), base = s.t.map(() => 0);
@@ -100,7 +100,7 @@ function chart(r: Recording, m: Memory, s: Series, t: number, pass: number, W: n
 }
 
 /** Every page as a cell; rows are as long as fits. */
-function grid(m: Memory, moment: Moment, me: number, W: number): string {
+export function memoryGrid(m: Memory, moment: Moment, me: number, W: number): string {
   const per = Math.max(8, Math.min(m.pages, Math.floor((W - LEFT) / (CELL + GAP)))), rows = Math.ceil(m.pages / per);
   const most = 40, shown = Math.min(rows, most);
   let out = '';

@@ -16,6 +16,7 @@ import { drawDetail, layoutDetail, LEVELS, num6, tip, type Box, type Detail } fr
 import { boxOf, drawStrip, layoutStrip, type Strip } from './tape-draw';
 import { levelOf, Values } from './tape-values';
 import type { Table, View, ViewContext, ViewKind } from './view';
+import { served } from '../site';
 
 export const tapeView: ViewKind = {
   n: 3, id: 'tape', title: 'Tape',
@@ -56,8 +57,8 @@ class TapeView implements View {
     const host = hostOf(body), again = (): void => { if (!this.dead) ctx.draw(); };
     this.values = new Values(ctx.recording, host.getAttribute('src'), again);
     // weights come from the server that the recording comes from; on a page of ours it can be recorded again as well
-    const served = /^https?:$/.test(location.protocol) && (host.hasAttribute('page') || /^\/?api\//.test(host.getAttribute('src') ?? ''));
-    void canRecord(host).then((can) => { this.can = can; return this.values.weights.open(served); });
+    const asked = served() && (host.hasAttribute('page') || /^\/?api\//.test(host.getAttribute('src') ?? ''));
+    void canRecord(host).then((can) => { this.can = can; return this.values.weights.open(asked); });
     this.svgEl.addEventListener('click', (e) => this.clicked(e));
     this.svgEl.addEventListener('pointermove', (e) => { if (e.buttons === 1 && (e.target as Element).closest('[data-item]')) this.clicked(e); }); // scrub
     this.bar.addEventListener('click', (e) => { const q = (e.target as Element).closest('[data-do]')?.getAttribute('data-do'); if (q) this.command(q); });

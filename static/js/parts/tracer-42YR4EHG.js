@@ -1,1 +1,0 @@
-import{a}from"./chunk-CUMBP6UI.js";import"./chunk-FDIDNY2Q.js";import"./chunk-HJAHF2GS.js";import"./chunk-TS45RY55.js";import"./chunk-QTGYAQT7.js";import"./chunk-ECXMKOLI.js";import"./chunk-S2JDEUQ6.js";import"./chunk-LPQZA7VC.js";import"./chunk-FSLKYKWP.js";import"./chunk-NME5JTMZ.js";export{a as Tracer};
