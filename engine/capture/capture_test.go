@@ -122,20 +122,30 @@ func TestTheLastRowOfTheLensIsTheOutput(t *testing.T) {
 		}
 		a.i4(t, "lens_mid_ids", 4, n, 5)
 		a.f4(t, "lens_mid_logprob", 4, n, 5)
-		closeUp(t, a, logits)
+		closeUp(t, a, n, logits)
 	}
 }
 
-// closeUp checks that the last stage of the close-up is the output, and that its words lead there.
-func closeUp(t *testing.T, a *answer, logits []float32) {
-	words, stages := a.i4(t, "lens_close_ids", 10), a.f4(t, "lens_close", 5, 10)
+// closeUp checks that the last stage of each output token's close-up is the output, and that its words lead there.
+func closeUp(t *testing.T, a *answer, n int, logits []float32) {
+	answer := len(a.lps)
+	words, stages := a.i4(t, "lens_close_ids", answer, 10), a.f4(t, "lens_close", answer, 5, 10)
 	require.Len(t, a.arrays["lens_close"].Names, 5)
-	for j, id := range words {
+	for j, id := range words[:10] {
 		require.Equal(t, logits[id], stages[4*10+j])
-		require.True(t, j == 0 || logits[id] <= logits[words[j-1]])
 	}
-	for s := range 4 {
-		require.NotEqual(t, stages[s*10:(s+1)*10], stages[(s+1)*10:(s+2)*10], "a layer writes something")
+	for k := range answer {
+		words, stages := words[10*k:10*(k+1)], stages[50*k:50*(k+1)]
+		for j, id := range words {
+			require.True(t, j == 0 || stages[40+j] <= stages[40+j-1])
+			if j < len(a.lps[k].Top) {
+				require.EqualValues(t, a.lps[k].Top[j].ID, id, "what leads the close-up is what the sampler saw")
+				require.InDelta(t, a.lps[k].Top[j].Logprob-a.lps[k].Top[0].Logprob, stages[40+j]-stages[40], 1e-5)
+			}
+		}
+		for s := range 4 {
+			require.NotEqual(t, stages[s*10:(s+1)*10], stages[(s+1)*10:(s+2)*10], "a layer writes something")
+		}
 	}
 }
 

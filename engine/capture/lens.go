@@ -35,8 +35,8 @@ type lens struct {
 
 	next   int // rows projected so far, in the order of at
 	read   []reading
-	words  []int32   // of the close-up
-	close  []float32 // stage x word
+	words  []int32   // of the close-ups: output token x word
+	close  []float32 // output token x stage x word
 	chosen []float32 // logits of the answer's tokens
 	tops   []int32   // of each output token, the leading words: output token x rank
 	topsAt []float32 // their logits
@@ -92,18 +92,21 @@ func (l *lens) node(n *graph.Node, row func(graph.Buf, int) []float32, at Rows) 
 // stream returns row k of a position.
 func (l *lens) stream(k, pos int) []float32 { return l.rows[pos][k*l.width : (k+1)*l.width] }
 
-// count returns how many rows are to be projected; when there are two layers, the first row of the close-up is none of
+// drawn returns at how many positions a token was drawn.
+func (l *lens) drawn() int { return max(0, len(l.rows)-(l.prompt-1)) }
+
+// count returns how many rows are to be projected; when there are two layers, the first rows of the close-ups are none of
 // the lens.
 func (l *lens) count() int {
 	n := 2 * l.layers * len(l.rows)
 	if l.layers == 2 {
-		n++
+		n += l.drawn()
 	}
 	return n
 }
 
 // at returns the i-th row to project: first the last rows of all positions, which say what the final answer is. k is -1
-// for the embedding of the close-up's position.
+// for the embedding of a close-up's position.
 func (l *lens) at(i int) (k, pos int, x []float32) {
 	n := len(l.rows)
 	switch {
@@ -112,7 +115,8 @@ func (l *lens) at(i int) (k, pos int, x []float32) {
 	case i < 2*l.layers*n:
 		k, pos = i/n-1, i%n
 	default:
-		return -1, l.prompt - 1, l.parts.embed(0)
+		t := i - 2*l.layers*n
+		return -1, l.prompt - 1 + t, l.parts.embed(t)
 	}
 	return k, pos, l.stream(k, pos)
 }
@@ -156,7 +160,8 @@ func (l *lens) begin(answer []int32) {
 	l.read = make([]reading, 2*l.layers*len(l.rows))
 	l.chosen, l.tops, l.topsAt = make([]float32, len(answer)), make([]int32, len(answer)*l.ranks), make([]float32, len(answer)*l.ranks)
 	if l.layers >= 2 {
-		l.close = make([]float32, closeRows*min(closeWords, l.vocab))
+		l.words = make([]int32, len(answer)*l.closeWords())
+		l.close = make([]float32, len(answer)*closeRows*l.closeWords())
 	}
 }
 
@@ -174,11 +179,14 @@ func (l *lens) look(i int, logits []float32, answer []int32) {
 		r.logprobs, r.entropy, r.rank = measure(logits, r.ids, said, final)
 		l.read[k*len(l.rows)+pos] = r
 	}
-	if final && t >= 0 && t < len(answer) {
+	if t < 0 || t >= len(answer) {
+		return
+	}
+	if final {
 		l.verdict(t, logits, answer[t])
 	}
-	if t == 0 && l.close != nil {
-		l.closeUp(k, logits)
+	if l.close != nil {
+		l.closeUp(t, k, logits)
 	}
 }
 
@@ -194,17 +202,20 @@ func (l *lens) verdict(t int, logits []float32, said int32) {
 // leading returns the leading words of an output token, best first.
 func (l *lens) leading(t int) []int32 { return l.tops[t*l.ranks : (t+1)*l.ranks] }
 
-// closeUp keeps the logits of the leading words after row k of the first token's position.
-func (l *lens) closeUp(k int, logits []float32) {
-	stage := k - (2*l.layers - closeRows)
+func (l *lens) closeWords() int { return min(closeWords, l.vocab) }
+
+// closeUp keeps the logits of the words that lead at output token t after row k of its position.
+func (l *lens) closeUp(t, k int, logits []float32) {
+	n, stage := l.closeWords(), k-(2*l.layers-closeRows)
+	words := l.words[t*n : (t+1)*n]
 	if k == 2*l.layers-1 {
-		l.words = leaders(logits, min(closeWords, l.vocab))
+		copy(words, leaders(logits, n))
 	}
 	if stage < 0 {
 		return
 	}
-	for j, id := range l.words {
-		l.close[stage*len(l.words)+j] = logits[id]
+	for j, id := range words {
+		l.close[(t*closeRows+stage)*n+j] = logits[id]
 	}
 }
 
@@ -299,10 +310,12 @@ func (l *lens) arrays() []trace.Array {
 			trace.Array{Name: name + "_entropy", Shape: deep[:2], Axes: row, Data: entropy, Meaning: "entropy in nats of the words of " + where},
 			trace.Array{Name: name + "_rank", Shape: deep[:2], Axes: row, Data: rank, Meaning: "rank of the position's final answer among the words of " + where + "; 1 = it leads"})
 	}
-	if l.close != nil {
+	if len(l.close) > 0 {
+		words := l.closeWords()
+		answer := len(l.words) / words
 		out = append(out,
-			trace.Array{Name: "lens_close_ids", Shape: []int{len(l.words)}, Axes: []string{"word"}, Data: l.words, Meaning: "the leading words of the first output token"},
-			trace.Array{Name: "lens_close", Shape: []int{closeRows, len(l.words)}, Axes: []string{"stage", "word"}, Data: l.close,
+			trace.Array{Name: "lens_close_ids", Shape: []int{answer, words}, Axes: []string{"output_token", "word"}, Data: l.words, Meaning: "the leading words of each output token"},
+			trace.Array{Name: "lens_close", Shape: []int{answer, closeRows, words}, Axes: []string{"output_token", "stage", "word"}, Data: l.close,
 				Names:   l.stages(),
 				Meaning: "logits of lens_close_ids from the residual before the last layer but one, then after attention and after feed-forward of the last two layers"})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"glassbox/web/e2e/browser"
-	"glassbox/web/e2e/manyheads"
+	"glassbox/web/e2e/large"
 )
 
 // capture asks the engine with captures and returns the recording's id.
@@ -119,10 +119,10 @@ func TestMissingCaptureIsRecordedOnThePage(t *testing.T) {
 // 1,024 heads are drawn, each where its label says, and found by their scores.
 func TestThousandHeads(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, manyheads.Write(browser.Checkout(), dir))
+	require.NoError(t, large.WriteHeads(browser.Checkout(), dir))
 	base := browser.StartServer(t, "--traces", dir)
 	p := browser.Open(t, browser.Start(t), base, browser.Desk, "light")
-	p.GoTo("/trace/" + manyheads.Name + "?view=attention&layer=31&head=31&opts=sort:entropy")
+	p.GoTo("/trace/" + large.Heads + "?view=attention&layer=31&head=31&opts=sort:entropy")
 	p.Until(`document.querySelector('glassbox-tracer')?.shadowRoot?.querySelector('.vw-room svg .big')`)
 	require.Contains(t, browser.Eval[string](p, `document.querySelector('glassbox-tracer').shadowRoot.querySelector('.card').innerText`), "rank of 1024")
 	p.Press(kb.Home + ",,,") // before the first there is nothing

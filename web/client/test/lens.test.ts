@@ -21,6 +21,9 @@ const base = synthetic(L, OUT) as { request: { prompt_tokens: unknown[]; output_
 const N = base.request.prompt_tokens.length + OUT - 1, LAST = base.request.prompt_tokens.length - 1;
 const said = base.request.output_tokens[0]!.id;
 
+/** Logits of three words in the five stages of a close-up. */
+const CLOSE = [1, 2, 3, 1, 2, 3.5, 4, 2, 3, 9, 2, 3, 30, 2, 3];
+
 /** Row l says word 100 + l, the last row the word that was said; the second word is 900. */
 function arrays(): Record<string, { shape: number[]; v: Float32Array | Int32Array; names?: string[] }> {
   const ids = new Int32Array(L * N * K), lp = new Float32Array(L * N * K), ent = new Float32Array(L * N), rank = new Int32Array(L * N), mid = new Int32Array(L * N * K);
@@ -47,13 +50,14 @@ function arrays(): Record<string, { shape: number[]; v: Float32Array | Int32Arra
     lens_entropy: { shape: [L, N], v: ent }, lens_rank: { shape: [L, N], v: rank }, attr: { shape: [10, OUT], v: w, names }, attr_second: { shape: [10, OUT], v: two, names },
     attr_ids: { shape: [2, OUT], v: Int32Array.of(said, base.request.output_tokens[1]!.id, 900, 900) }, attr_logit: { shape: [2, OUT], v: Float32Array.of(sum(w, 0), sum(w, 1), sum(two, 0), sum(two, 1)) },
     attr_top: { shape: [R, m, OUT], v: top }, attr_top_ids: { shape: [OUT, R], v: topIds }, attr_top_logit: { shape: [OUT, R], v: topLogit },
-    lens_close: { shape: [5, 3], v: Float32Array.of(1, 2, 3, 1, 2, 3.5, 4, 2, 3, 9, 2, 3, 30, 2, 3), names: ['before L1', 'L1.attn', 'L1.ffn', 'L2.attn', 'L2.ffn'] }, lens_close_ids: { shape: [3], v: Int32Array.of(said, 900, 100) },
+    lens_close: { shape: [OUT, 5, 3], v: Float32Array.of(...CLOSE, ...CLOSE.map((v) => -v)), names: ['before L1', 'L1.attn', 'L1.ffn', 'L2.attn', 'L2.ffn'] }, lens_close_ids: { shape: [OUT, 3], v: Int32Array.of(said, 900, 100, 101, 102, 900) },
     lens_words: { shape: [words.length], v: Int32Array.from(words), names: words.map((id) => (id === 900 ? ' and' : id === 101 ? '\n' : ` w${id}`)) },
   };
 }
 
-async function made(drop: string[] = []): Promise<Lens> {
+async function made(drop: string[] = [], change = (_: ReturnType<typeof arrays>): void => {}): Promise<Lens> {
   const a = arrays();
+  change(a);
   for (const d of drop) delete a[d];
   const r = Recording.parse({ ...base, arrays: Object.fromEntries(Object.entries(a).map(([n, q]) => [n, { shape: q.shape, dtype: q.v instanceof Int32Array ? 'i4' : 'f4', axes: [], attr_names: q.names }])) });
   provide(r, (name) => Promise.resolve(npy(a[name]!.shape, a[name]!.v)));
@@ -153,8 +157,13 @@ test('the drawing prints the sum, the engine’s own logit, the words to choose 
   assert.ok(!/NaN|undefined/.test(s + two + layerBars(ln, 0, ln.pair(0, '', '3'), ln.rows(true), 15, 120)));
 });
 
-test('close-up: ten words by logit for the first answer word, the leading words of each stage elsewhere', async () => {
-  const ln = await made(), c = ln.closeUp(LAST)!, other = ln.closeUp(LAST + 1)!;
+test('close-up: ten words by logit for each answer word, the leading words of each stage elsewhere', async () => {
+  const all = await made(), second = all.closeUp(LAST + 1)!;
+  assert.deepEqual([second.unit, second.words.map((w) => w[0]!.id)], ['logit', [101, 101, 102, 102, 102]]);
+  assert.equal(all.closeUp(LAST - 1)!.unit, 'probability');
+  const old = (a: ReturnType<typeof arrays>): void => { a['lens_close'] = { ...a['lens_close']!, shape: [5, 3], v: Float32Array.from(CLOSE) }; a['lens_close_ids'] = { shape: [3], v: Int32Array.of(said, 900, 100) }; };
+  const ln = await made([], old), c = ln.closeUp(LAST)!, other = ln.closeUp(LAST + 1)!;
+  assert.deepEqual(c, all.closeUp(LAST));
   assert.deepEqual([c.unit, c.words.map((w) => w.findIndex((q) => q.id === said))], ['logit', [2, 2, 0, 0, 0]]);
   assert.deepEqual([other.unit, other.stages], ['probability', ['before L1', 'L1.attn', 'L1.ffn', 'L2.attn', 'L2.ffn']]);
   assert.equal(other.words[1]![0]!.id, ln.lead({ layer: 1, half: 'A' }, LAST + 1));

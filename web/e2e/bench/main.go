@@ -10,15 +10,18 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp/kb"
 
 	"glassbox/web/e2e/browser"
-	"glassbox/web/e2e/manyheads"
+	"glassbox/web/e2e/large"
 )
 
 // row is one measurement: the median and the worst of its values, against a bound on the one it is about.
@@ -105,19 +108,19 @@ func measure(t *browser.Program, runs int) []row {
 	p.Until(`document.querySelector('glassbox-tracer').state.view === 'timeline'`)
 	rows = append(rows, rowOf("key to pixels, whole walk by Left, view Timeline", "ms", 50, keys(p, kb.ArrowLeft, 61)))
 	p.Close()
-	return append(rows, heads(t, chromium, runs)...)
+	return append(append(rows, heads(t, chromium, runs)...), spans(t, chromium)...)
 }
 
 // heads measures the Attention view with 1,024 heads of 41 x 41: from the weights' arrival to the first drawing of them,
 // and from a key in the grid, where every move shows another head, to pixels.
 func heads(t *browser.Program, chromium context.Context, runs int) []row {
 	dir := t.TempDir()
-	if err := manyheads.Write(browser.Checkout(), dir); err != nil {
+	if err := large.WriteHeads(browser.Checkout(), dir); err != nil {
 		t.Errorf("%v", err)
 		t.FailNow()
 	}
 	base := browser.StartServer(t, "--traces", dir)
-	const at = "/trace/" + manyheads.Name + "?view=attention&layer=5&head=3"
+	const at = "/trace/" + large.Heads + "?view=attention&layer=5&head=3"
 	drawn := `document.querySelector('glassbox-tracer')?.shadowRoot?.querySelector('.vw-room svg .big')`
 	var first []float64
 	for range runs {
@@ -130,7 +133,48 @@ func heads(t *browser.Program, chromium context.Context, runs int) []row {
 	p := browser.Open(t, chromium, base, browser.Desk, "light")
 	p.GoTo(at)
 	p.Until(drawn)
-	return []row{rowOf("1,024 heads: weights to their first drawing", "ms", 300, first), rowOf("1,024 heads: key to pixels, another head each time", "ms", 50, keys(p, kb.ArrowDown+kb.ArrowRight, 24))}
+	rows := []row{rowOf("1,024 heads: weights to their first drawing", "ms", 300, first), rowOf("1,024 heads: key to pixels, another head each time", "ms", 50, keys(p, kb.ArrowDown+kb.ArrowRight, 24))}
+	return append(rows, frames(p, "1,024 heads, another one each frame", []string{"ArrowDown", "ArrowRight"})...)
+}
+
+// spans measures the Timeline of a recording of more than 100,000 spans.
+func spans(t *browser.Program, chromium context.Context) []row {
+	dir := t.TempDir()
+	n, err := large.WriteSpans(browser.Checkout(), dir)
+	if err != nil {
+		t.Errorf("%v", err)
+		t.FailNow()
+	}
+	base := browser.StartServer(t, "--traces", dir)
+	p := browser.Open(t, chromium, base, browser.Desk, "light")
+	p.GoTo("/trace/" + large.Spans + "?view=timeline")
+	p.Until(browser.TracerReady)
+	return frames(p, fmt.Sprintf("Timeline of %d spans, a step each frame", n), []string{"ArrowRight"})
+}
+
+// frames presses keys in turn, one in every frame of two seconds' worth, and returns the time between frames (16.7 ms is 60 a second,
+// more is a frame lost) and what the page's main thread did in a frame: script, style, layout and painting.
+func frames(p *browser.Tab, what string, keys []string) []row {
+	const n = 120
+	names, _ := json.Marshal(keys)
+	work := func() float64 {
+		m := browser.Call(p, performance.GetMetrics, cdp.Empty{})
+		for _, q := range m.Metrics {
+			if q.Name == "TaskDuration" {
+				return q.Value * 1000
+			}
+		}
+		return math.NaN()
+	}
+	browser.Call(p, performance.Enable, performance.EnableParams{})
+	before := work()
+	between := browser.Await[[]float64](p, fmt.Sprintf(`new Promise(done => { const at = [], names = %s, step = t => {
+		at.push(t);
+		if (at.length > %d) return done(at.slice(1).map((x, i) => x - at[i]));
+		document.querySelector('glassbox-tracer').dispatchEvent(new KeyboardEvent('keydown', { key: names[at.length %% names.length], bubbles: true, composed: true }));
+		requestAnimationFrame(step);
+	}; requestAnimationFrame(step); })`, names, n))
+	return []row{rowOf(what+": between frames", "ms", 34, between), rowOf(what+": work of the main thread, mean", "ms", 16, []float64{(work() - before) / n})}
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -152,12 +152,13 @@ export class Lens {
     return out;
   }
 
-  /** closeUp of the last two layers: of the first word of the answer the ten leading words' logits, elsewhere the leading words and probabilities of each stage. */
+  /** closeUp of the last two layers: of a word of the answer the ten leading words' logits, elsewhere (or where the recording is of before schema 1.2: of all but the first) the leading words and probabilities of each stage. */
   closeUp(pos: number): { stages: string[]; unit: 'logit' | 'probability'; words: Word[][] } | null {
     const L = this.layers, k = pos - this.r.prompt.length + 1, ids = this.map.get('lens_close_ids'), c = this.map.get('lens_close');
-    if (k === 0 && ids && c && c.shape.length === 2) {
-      const m = c.shape[1]!, names = this.r.file.arrays?.['lens_close']?.attr_names ?? [];
-      return { stages: Array.from({ length: c.shape[0]! }, (_, s) => names[s] ?? `stage ${s}`), unit: 'logit', words: Array.from({ length: c.shape[0]! }, (_, s) => Array.from({ length: m }, (__, j) => ({ id: ids.values[j]!, p: c.values[s * m + j]! })).sort((x, y) => y.p - x.p)) };
+    const [stages, m] = c?.shape.slice(-2) ?? [0, 0], all = c?.shape.length === 3 ? c.shape[0]! : 1;
+    if (k >= 0 && k < all && ids && c && stages && m) {
+      const names = this.r.file.arrays?.['lens_close']?.attr_names ?? [];
+      return { stages: Array.from({ length: stages }, (_, s) => names[s] ?? `stage ${s}`), unit: 'logit', words: Array.from({ length: stages }, (_, s) => Array.from({ length: m }, (__, j) => ({ id: ids.values[k * m + j]!, p: c.values[(k * stages + s) * m + j]! })).sort((x, y) => y.p - x.p)) };
     }
     if (!this.hasMid || L < 2 || pos < 0 || pos >= this.n) return null;
     const rows: Row[] = [...(L > 2 ? [{ layer: L - 3, half: 'F' as Half }] : []), { layer: L - 2, half: 'A' }, { layer: L - 2, half: 'F' }, { layer: L - 1, half: 'A' }, { layer: L - 1, half: 'F' }];

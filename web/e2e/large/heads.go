@@ -1,31 +1,27 @@
-// Package manyheads makes a recording of many attention heads, for tests and measurements of the page that draws them. Its
-// weights are the causal softmax of random linear maps of random vectors: a model of random weights, not an engine, and
-// its engine name says so. It is never shipped.
+// Package large makes recordings that are larger than those that ship, for tests and measurements of the pages that draw
+// them. They are never shipped.
 //
-// It does not know about the page or the browser.
-package manyheads
+// It does not know about the pages or the browser.
+package large
 
 import (
-	"archive/zip"
-	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 )
 
-// Name is the recording's id.
-const Name = "many-heads"
+// Heads is the id of the recording that WriteHeads makes: of a model of random weights, not an engine, and its engine name
+// says so.
+const Heads = "many-heads"
 
-// Layers, Heads and Tokens are the shape of the attention: 1,024 maps of 41 x 41.
-const Layers, Heads, Tokens = 32, 32, 41
+// Layers, HeadsEach and Tokens are the shape of its attention: 1,024 maps of 41 x 41.
+const Layers, HeadsEach, Tokens = 32, 32, 41
 
-// Write writes Name.gbx into dir, from the checkout's root: the shipped recording's walk and tokens, cut to Tokens positions, with random attention.
-func Write(root, dir string) error {
+// WriteHeads writes Heads.gbx into dir, from the checkout's root: the shipped recording's walk and tokens, cut to Tokens
+// positions, with attention that is the causal softmax of random linear maps of random vectors.
+func WriteHeads(root, dir string) error {
 	trace, err := shipped(filepath.Join(root, "static", "recordings", "why-is-the-sky-blue.gbx"))
 	if err != nil {
 		return err
@@ -34,47 +30,12 @@ func Write(root, dir string) error {
 	prompt, output := request["prompt_tokens"].([]any), request["output_tokens"].([]any)
 	request["output_tokens"] = output[:Tokens-len(prompt)+1] // the last token is never read
 	model := trace["model"].(map[string]any)
-	model["layers"], model["heads"], model["kv_heads"] = Layers, Heads, Heads/4
+	model["layers"], model["heads"], model["kv_heads"] = Layers, HeadsEach, HeadsEach/4
 	trace["engine"] = map[string]any{"name": "random weights", "version": "0", "commit": "unknown"}
 	delete(trace, "id")
-	shape := []int{Layers, Heads, Tokens, Tokens}
+	shape := []int{Layers, HeadsEach, Tokens, Tokens}
 	trace["arrays"] = map[string]any{"attention": map[string]any{"shape": shape, "dtype": "f4", "axes": []string{"layer", "head", "query", "key"}, "meaning": "softmax rows of a model of random weights"}}
-	text, err := json.Marshal(trace)
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for name, raw := range map[string][]byte{"trace.json": text, "attention.npy": npy(shape, attention())} {
-		w, err := z.Create(name)
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(raw); err != nil {
-			return err
-		}
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, Name+".gbx"), b.Bytes(), 0o644)
-}
-
-func shipped(path string) (map[string]any, error) {
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		return nil, err
-	}
-	defer z.Close()
-	f, err := z.Open("trace.json")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	d := json.NewDecoder(io.LimitReader(f, 256<<20))
-	d.UseNumber()
-	trace := map[string]any{}
-	return trace, d.Decode(&trace)
+	return write(dir, Heads, trace, map[string][]byte{"attention.npy": npy(shape, attention())})
 }
 
 // attention returns the maps in C order.
@@ -91,8 +52,8 @@ func attention() []float32 {
 	for i := range x {
 		x[i] = vector()
 	}
-	out := make([]float32, Layers*Heads*Tokens*Tokens)
-	for g := range Layers * Heads {
+	out := make([]float32, Layers*HeadsEach*Tokens*Tokens)
+	for g := range Layers * HeadsEach {
 		var w [width][width]float64
 		for i := range w {
 			w[i] = vector()
