@@ -103,6 +103,30 @@ func clickOn(p *browser.Tab, selector string) {
 	p.Do(chromedp.MouseClickXY(at.X, at.Y))
 }
 
+// What a step changes in the list and the strip is changed in place: after a walk they must be what a page opened there draws.
+func TestListAfterAWalkIsThatOfAFreshPage(t *testing.T) {
+	base := server()
+	rec := fetch(t, base, sky)
+	chromium := browser.Start(t)
+	const drawn = `['.outline', '.s-plot svg'].map(q => document.querySelector('glassbox-tracer').shadowRoot.querySelector(q).innerHTML)`
+	p, fresh := browser.Open(t, chromium, base, browser.Desk, "light"), browser.Open(t, chromium, base, browser.Desk, "light")
+	p.GoTo("/trace/" + sky)
+	p.Until(browser.TracerReady)
+	for i, s := range rec.Walk {
+		if i > 0 {
+			p.Press(kb.ArrowRight)
+		}
+		settled(p, s.ID)
+		if i%9 != 4 {
+			continue
+		}
+		fresh.GoTo("/trace/" + sky + "?step=" + s.ID)
+		fresh.Until(browser.TracerReady)
+		settled(fresh, s.ID)
+		require.Equal(t, browser.Eval[[]string](fresh, drawn), browser.Eval[[]string](p, drawn), s.ID)
+	}
+}
+
 func TestKeysOfTheWalk(t *testing.T) {
 	base := server()
 	rec := fetch(t, base, sky)

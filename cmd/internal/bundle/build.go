@@ -20,7 +20,7 @@ import (
 const (
 	maxFirst = 90_000
 	maxLater = 45_000
-	maxWhole = 150_000
+	maxWhole = 165_000
 )
 
 // parts is the folder inside static/js of what modules share and of what is

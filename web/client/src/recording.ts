@@ -29,6 +29,7 @@ export class Recording {
   private loopCache: { layer: Loop | null; token: Loop | null } | null = null;
   private byPass: ({ map: Map<number, number[]>; seen: number } | undefined)[] = [];
   private kids: Map<string, number[]> | null = null;
+  private known: { version: number; layers: number; end: number } | null = null;
   /** counts appends; part of every cache key */
   version = 0;
   live = false;
@@ -126,9 +127,18 @@ export class Recording {
 
   get layers(): number {
     if (this.file.model.layers) return this.file.model.layers;
-    let n = 0;
-    for (const p of this.spans) if (p.layer !== undefined && p.layer >= n) n = p.layer + 1;
-    return n;
+    return this.extent.layers;
+  }
+
+  /** extent is what of the spans is asked for at every drawing: how many layers they name, and the end of the last one. */
+  private get extent(): { version: number; layers: number; end: number } {
+    if (this.known?.version === this.version) return this.known;
+    let layers = 0, end = 0;
+    for (const p of this.spans) {
+      if (p.layer !== undefined && p.layer >= layers) layers = p.layer + 1;
+      end = Math.max(end, p.start_ns + p.dur_ns);
+    }
+    return (this.known = { version: this.version, layers, end });
   }
 
   /** typicalPass is the number of the decode pass of median length among the first dozen; the last pass where none decodes. */
@@ -256,9 +266,7 @@ export class Recording {
   get total(): { ns: number; prov: 'measured' | 'derived'; how: string } {
     const e2e = this.file.numbers?.['e2e_ns'];
     if (e2e) return { ns: e2e, prov: 'measured', how: 'first byte in to last byte out' };
-    let end = 0;
-    for (const p of this.spans) end = Math.max(end, p.start_ns + p.dur_ns);
-    return { ns: end, prov: 'derived', how: 'end of the last span' };
+    return { ns: this.extent.end, prov: 'derived', how: 'end of the last span' };
   }
 
   get prompt(): Token[] { return this.file.request.prompt_tokens ?? []; }

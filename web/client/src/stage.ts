@@ -11,6 +11,7 @@ import { outline, stripControls, stripEnd, stripPlot, topBar, type StripOptions 
 import { type Recording, STAGE_NAME } from './recording';
 import { drawMap } from './map';
 import { laneNames } from './mapnotes';
+import { patch } from './patch';
 import { at, depthsAt, goStep, type Depth, type State } from './state';
 import { tableHtml, unrolled } from './exports';
 import { absentState, fetchingState } from './states';
@@ -105,12 +106,12 @@ export class Stage implements ViewContext {
     return is;
   }
 
-  private put(key: string, sig: string, el: Element, html: () => string): boolean {
+  private put(key: string, sig: string, el: Element, html: () => string, write = (e: Element, h: string): void => { e.innerHTML = h; }): boolean {
     const k = `${sig}|${this.recording.version}`;
     if (this.drawn.get(key) === k) return false;
     this.drawn.set(key, k);
     const focus = this.root.activeElement?.getAttribute('data-k'), inside = focus && el.contains(this.root.activeElement);
-    el.innerHTML = html();
+    write(el, html());
     if (inside) el.querySelector<HTMLElement>(`[data-k="${focus}"]`)?.focus({ preventScroll: true });
     return true;
   }
@@ -128,12 +129,12 @@ export class Stage implements ViewContext {
     this.mark();
     const o = this.strip(s); // the view says who owns the arrows
     this.put('top', `${kind.id}/${r.live}`, this.$('.top'), () => topBar(r, { ...s, view: kind.id }, this.host.getAttribute('home') ?? ''));
-    const outlined = this.put('outline', `${s.step}/${outH}/${marks}`, out, () => outline(r, s, Math.max(100, outH - 2)));
+    const outlined = this.put('outline', `${s.step}/${outH}/${marks}`, out, () => outline(r, s, Math.max(100, outH - 2)), patch);
     this.put('head', `${kind.id}/${where}`, this.$('.vhead'), () => this.head(kind.title, r, s));
     this.put('ctl', `${o.playing}/${o.speed}`, this.$('.s-ctl'), () => stripControls(o));
     this.put('end', `${o.byTime}/${o.owner}/${o.letters}/${kind.id}`, this.$('.s-end'), () => stripEnd(o));
     const bars = this.view?.strip?.(pw, ph, o.byTime) ?? null;
-    this.put('plot', bars ?? `${s.step}/${pw}/${ph}/${o.byTime}`, this.$('.s-plot svg'), () => bars ?? stripPlot(r, s, pw, ph, o.byTime));
+    this.put('plot', bars ?? `${s.step}/${pw}/${ph}/${o.byTime}`, this.$('.s-plot svg'), () => bars ?? stripPlot(r, s, pw, ph, o.byTime), patch);
     const carded = this.card(r, s, `${where}/${s.token}/${marks}`);
     const twin = this.$('.twin');
     if (!twin.hidden && this.view) this.put('twin', `${kind.id}/${where}/${s.win}/${s.token}/${s.head}/${s.opts}`, twin, () => tableHtml(this.view!.table()));

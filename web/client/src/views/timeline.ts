@@ -29,6 +29,9 @@ class TimelineView implements View {
   private all: Span[] = [];
   private tracks: Track[] = [];
   private placed: Placed[] = [];
+  /** rowOf is the place in placed of each span, -1 where it has none. */
+  private rowOf = new Int32Array();
+  private painted = '';
   private names: { y: number; text: string; note: string }[] = [];
   private group = new Uint8Array();
   private groupNames: string[] = [];
@@ -131,11 +134,16 @@ class TimelineView implements View {
       return ids.get(k)!;
     });
     this.groupNames = [...ids.keys()];
+    this.rowOf = new Int32Array(this.all.length).fill(-1);
     let y = this.head + GAP;
     for (const t of this.tracks) {
       const l = r.lanes.find((x) => x.id === t.lane);
       this.names.push(t.worker === undefined ? { y, text: l?.name ?? CALL_LANES[t.lane] ?? t.lane, note: `${t.rows.reduce((a, q) => a + q.n, 0).toLocaleString('en')} spans` } : { y, text: `worker ${t.worker}`, note: 'busy, derived' });
-      for (const row of t.rows) { this.placed.push({ row, y }); y += this.rowH; }
+      for (const row of t.rows) {
+        if (t.worker === undefined) for (const n of row.span) this.rowOf[n] = this.placed.length;
+        this.placed.push({ row, y });
+        y += this.rowH;
+      }
       y += GAP + (t.rows.length * this.rowH < 30 ? 12 : 0);
     }
   }
@@ -159,7 +167,14 @@ class TimelineView implements View {
   private paint(): void {
     this.place();
     this.theme();
-    const g = this.size(this.cv), W = this.body.clientWidth, H = this.body.clientHeight;
+    const W = this.body.clientWidth, H = this.body.clientHeight, { state: s } = this.ctx, key = [this.builtFor, this.themed, W, devicePixelRatio, this.scroll, s.win, s.pass].join();
+    if (key !== this.painted) this.paintSpans(W, H);
+    this.painted = key;
+    this.paintOver();
+  }
+
+  private paintSpans(W: number, H: number): void {
+    const g = this.size(this.cv);
     this.axis(g, W, H);
     this.passRow(g, W);
     if (this.sharers.length > 1) this.sharerRows(g, W);
@@ -171,7 +186,6 @@ class TimelineView implements View {
     for (const p of this.placed) if (p.y + this.rowH > this.scroll && p.y < this.scroll + H) this.row(g, p, W);
     this.labels(g);
     g.restore();
-    this.paintOver();
   }
 
   private axis(g: CanvasRenderingContext2D, W: number, H: number): void {
@@ -317,7 +331,7 @@ class TimelineView implements View {
   }
 
   private find(span: number): Placed | null {
-    return this.placed.find((p) => p.row.span.includes(span)) ?? null;
+    return this.placed[this.rowOf[span] ?? -1] ?? null;
   }
 
   /** The line below: hover shows here what selection shows. */

@@ -1,4 +1,4 @@
-import{a as m,b as w,c as k,d as S,e as $,f as E,g as A,h as q}from"./chunk-DHPTYDAF.js";import"./chunk-GYTF5YN7.js";import"./chunk-UH3NZNIM.js";import"./chunk-ECXMKOLI.js";import"./chunk-VXKC2EFA.js";import{h as y}from"./chunk-4X525QMI.js";import"./chunk-24OHSCXW.js";import"./chunk-FSLKYKWP.js";import{a as p}from"./chunk-NME5JTMZ.js";var L=`.ab{width:620px;max-width:100%}
+import{a as m,b as w,c as k,d as S,e as $,f as E,g as A,h as q}from"./chunk-QGSADOKL.js";import"./chunk-P2NSRVR3.js";import"./chunk-UH3NZNIM.js";import"./chunk-ECXMKOLI.js";import"./chunk-VXKC2EFA.js";import{h as y}from"./chunk-4D7II5DO.js";import"./chunk-24OHSCXW.js";import"./chunk-AKIQZ53X.js";import{a as p}from"./chunk-MOYTIHSR.js";var L=`.ab{width:620px;max-width:100%}
 .ab-parts{display:grid;margin:10px 0;border-top:1px solid var(--rule)}
 .ab-parts button{display:grid;grid-template-columns:84px 1fr auto;gap:10px;padding:3px 6px;font-size:13px;line-height:20px;border-bottom:1px solid var(--rule)}
 .ab-parts b{font-weight:400}

@@ -1,1 +1,0 @@
-import{f as a,g as b,h as c,i as d,j as e}from"./chunk-IPHYF5CM.js";import"./chunk-QTGYAQT7.js";import"./chunk-VXKC2EFA.js";import"./chunk-4X525QMI.js";import"./chunk-LIUMWG6N.js";import"./chunk-LPQZA7VC.js";import"./chunk-24OHSCXW.js";import"./chunk-FSLKYKWP.js";import"./chunk-NME5JTMZ.js";export{d as otherKind,e as passTable,a as passView,c as rowUnder,b as scopeOf};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-YNF2QA46.js";import"./chunk-WF36HDL7.js";import"./chunk-N23TAO55.js";import"./chunk-TS45RY55.js";import"./chunk-QTGYAQT7.js";import"./chunk-ECXMKOLI.js";import"./chunk-LIUMWG6N.js";import"./chunk-LPQZA7VC.js";import"./chunk-24OHSCXW.js";import"./chunk-FSLKYKWP.js";import"./chunk-NME5JTMZ.js";export{a as Tracer};
