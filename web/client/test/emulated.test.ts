@@ -12,7 +12,8 @@ import { drawMap } from '../src/map';
 import { answer, workerBars } from '../src/mapnotes';
 import { drawTall } from '../src/maptall';
 import { outline, stripPlot, topBar } from '../src/panels';
-import { closeUp, totalNumber } from '../src/picture';
+import { KINDS } from '../src/build/pictures';
+import { helvetica } from '../src/build/widths';
 import { Recording } from '../src/recording';
 import type { Call } from '../src/schema';
 import { fit, INITIAL, type State } from '../src/state';
@@ -32,7 +33,6 @@ import { drawStrip } from '../src/views/tape-draw';
 import { timelineTable } from '../src/views/timeline';
 import { whyCard, whySentence, whySlow } from '../src/why';
 import { synthetic } from '../testdata/synthetic.mjs';
-import { helvetica } from './measure';
 
 const L = 3, P = 6;
 
@@ -64,7 +64,7 @@ function written(r: Recording, s: State): Record<string, string> {
     map: drawMap(r, s, 1400, 900, helvetica, {}).svg, tall: JSON.stringify(drawTall(r, s, 400, helvetica)), inset: inset(r, s, box) + answer(r, s, box, helvetica) + workerBars(r, s, box),
     pass: drawPass({ ...place, m: m('all'), scope: 'all' }) + drawPass({ ...place, m: m('one'), scope: 'one' }) + passCard(r, s, m('all'), n), passStrip: familyStrip(m('all').rows.map((o) => ({ step: o.id, layer: -1, label: o.label, family: o.family, ns: o.ns ?? -1, size: o.ns ?? 0 })), n, 900, 92, true),
     tape: drawStrip(strip) + tapeCard(r, s, t, 4, null), compare: compareCard(r, r, null), why: whyCard(r, s), sentence: whySentence(r, whySlow(r)),
-    print: unrolled(r), find: search(r, 'a').map((h) => JSON.stringify(h)).join(), picture: ['request', 'pass', 'timeline'].map((k) => closeUp(k, r, 'attn_q', 300, 200, helvetica)).join('') + totalNumber(r),
+    print: unrolled(r), find: search(r, 'a').map((h) => JSON.stringify(h)).join(), picture: KINDS.filter((k) => k.id === 'request' || k.id === 'pass').map((k) => k.facts(r)).join(),
     tables: tables.map((q) => tableHtml(q) + csv(q)).join(''),
   };
 }
