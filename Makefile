@@ -135,6 +135,7 @@ bench: ## ours beside llama.cpp on the same file, threads and lengths; fails whe
 	@$(STEP) "what running answers feel of a prompt of 4,000 tokens" go test ./engine -run XXX -bench LongPrompt -benchtime 1x
 	@$(STEP) "a load that must be survived: 200 streams at once, 10,000 short requests" go run ./cmd/internal/load
 	@$(STEP) "the bench client against servers of known speed" go run ./cmd/internal/bench/accuracy
+	@$(STEP) "what the gateway adds to a request" go test ./cmd/internal/gateway -run XXX -bench Added -benchtime 1x
 
 .PHONY: bench-peers
 bench-peers: ## glassbox bench beside other clients on a running server: make bench-peers URL=... TOKENIZER=DIR VLLM=PYTHON [GUIDELLM=COMMAND]

@@ -119,6 +119,12 @@ func New(c Config) *Server {
 	return s
 }
 
+// Has tells whether a request is for a page or recording of this handler, for one who mounts it beside other addresses.
+func (s *Server) Has(r *http.Request) bool {
+	_, pattern := s.mux.Handler(r)
+	return pattern != "/" && pattern != ""
+}
+
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	headers(w, r)

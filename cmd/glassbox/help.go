@@ -17,6 +17,7 @@ var examples = map[string]string{
   glassbox model info FILE.gguf                     what is in a file`,
 	"serve": `  glassbox serve
   glassbox serve --addr 127.0.0.1:9000 --model FILE.gguf --traces ./recordings
+  glassbox serve --upstream http://127.0.0.1:8000    a recording gateway before vLLM, SGLang or llama-server
   curl -s localhost:8080/v1/chat/completions -H 'X-Glassbox-Trace: 1' -d '{"messages":[{"role":"user","content":"Hi"}]}'`,
 	"trace": `  glassbox trace "Why is the sky blue?" --temp 0 --max-tokens 48 -o sky.gbx
   echo "a long prompt" | glassbox trace - -o out.json

@@ -17,15 +17,16 @@ import (
 // serveCmd serves the API and the pages.
 type serveCmd struct {
 	engineFlags
-	Addr       string   `placeholder:"HOST:PORT" help:"Where to listen; by default 127.0.0.1:8080, or the next free port."`
-	Traces     string   `placeholder:"DIR" help:"Keep recordings in this folder as well."`
-	Host       []string `placeholder:"NAME" help:"Let browsers call under this host name too; addresses and localhost always may, * lets all."`
-	AllowBench bool     `help:"Let the Bench page measure endpoints on other machines, and readers on other machines start runs."`
-	BenchDir   string   `placeholder:"DIR" help:"Where the Bench page keeps its runs; by default a folder in your cache."`
-	Loaded     int      `default:"1" placeholder:"N" help:"How many models of the --models folder may be open at once, beside the one of --model."`
-	CORS       []string `name:"cors" placeholder:"ORIGIN" help:"Let pages of this origin call the API, such as https://app.example; * lets all."`
-	OTLP       string   `name:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"URL" help:"Send the spans of every request to this OpenTelemetry collector, such as http://127.0.0.1:4318."`
-	APIKey     string   `name:"api-key" env:"GLASSBOX_API_KEY" placeholder:"KEY" help:"Ask clients for this key (or set GLASSBOX_API_KEY)."`
+	Addr       string       `placeholder:"HOST:PORT" help:"Where to listen; by default 127.0.0.1:8080, or the next free port."`
+	Traces     string       `placeholder:"DIR" help:"Keep recordings in this folder as well."`
+	Host       []string     `placeholder:"NAME" help:"Let browsers call under this host name too; addresses and localhost always may, * lets all."`
+	AllowBench bool         `help:"Let the Bench page measure endpoints on other machines, and readers on other machines start runs."`
+	BenchDir   string       `placeholder:"DIR" help:"Where the Bench page keeps its runs; by default a folder in your cache."`
+	Loaded     int          `default:"1" placeholder:"N" help:"How many models of the --models folder may be open at once, beside the one of --model."`
+	CORS       []string     `name:"cors" placeholder:"ORIGIN" help:"Let pages of this origin call the API, such as https://app.example; * lets all."`
+	OTLP       string       `name:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"URL" help:"Send the spans of every request to this OpenTelemetry collector, such as http://127.0.0.1:4318."`
+	Gateway    gatewayFlags `embed:""`
+	APIKey     string       `name:"api-key" env:"GLASSBOX_API_KEY" placeholder:"KEY" help:"Ask clients for this key (or set GLASSBOX_API_KEY)."`
 }
 
 // Run listens first, so that a taken port is told at once, then opens the model and serves until Ctrl-C.
@@ -33,6 +34,9 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	l, err := listen(c.Addr)
 	if err != nil {
 		return err
+	}
+	if c.Gateway.Upstream != "" {
+		return c.gateway(ctx, l)
 	}
 	o, err := c.open()
 	if err != nil {
@@ -90,23 +94,14 @@ func (c *serveCmd) more() (ends func(), configure func(*server, *openai.Config),
 		}
 		others = &shelf{dir: c.Models, except: c.Model, flags: c.engineFlags, most: c.Loaded, loaded: map[string]*shelved{}}
 	}
-	if c.OTLP != "" {
-		spans, err = otlp.NewExporter(c.OTLP, otlp.Resource{Service: "glassbox", Version: version}, func(err error) { fmt.Fprintln(os.Stderr, "glassbox: warning:", err) })
-		if err != nil {
-			return nil, nil, &usageError{"--otlp-endpoint: " + err.Error()}
-		}
+	if spans, err = c.exporter("glassbox"); err != nil {
+		return nil, nil, err
 	}
 	ends = func() {
 		if others != nil {
 			others.close()
 		}
-		if spans != nil {
-			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-			defer cancel()
-			if err := spans.Close(ctx); err != nil {
-				fmt.Fprintln(os.Stderr, "glassbox: warning:", err)
-			}
-		}
+		closeExporter(spans)
 	}
 	return ends, func(s *server, conf *openai.Config) {
 		conf.Hosts, conf.Origins = c.Host, c.CORS
@@ -117,6 +112,30 @@ func (c *serveCmd) more() (ends func(), configure func(*server, *openai.Config),
 			conf.Spans = spans
 		}
 	}, nil
+}
+
+// exporter sends spans where --otlp-endpoint says; nil without it.
+func (c *serveCmd) exporter(service string) (*otlp.Exporter, error) {
+	if c.OTLP == "" {
+		return nil, nil
+	}
+	spans, err := otlp.NewExporter(c.OTLP, otlp.Resource{Service: service, Version: version}, func(err error) { fmt.Fprintln(os.Stderr, "glassbox: warning:", err) })
+	if err != nil {
+		return nil, &usageError{"--otlp-endpoint: " + err.Error()}
+	}
+	return spans, nil
+}
+
+// closeExporter sends what waits, for a few seconds.
+func closeExporter(spans *otlp.Exporter) {
+	if spans == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	if err := spans.Close(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "glassbox: warning:", err)
+	}
 }
 
 // withKey asks browsers for the key too: recordings hold what was asked and answered. Everything but the looks of a page

@@ -81,6 +81,9 @@ func Prepare(srv *http.Server) {
 	}
 }
 
+// FirstByte returns when the request's first byte arrived, on the clock of trace.Now, for a server that Prepare was called for.
+func FirstByte(r *http.Request) int64 { return firstByte(r, trace.Now()) }
+
 // firstByte returns when the request's first byte arrived on its connection, or now where that was not noted.
 func firstByte(r *http.Request, now int64) int64 {
 	if c, ok := r.Context().Value(connKey{}).(*conn); ok {

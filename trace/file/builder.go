@@ -311,7 +311,7 @@ func (b *Builder) Request() Request {
 		Rendered: f.Rendered, Text: f.Text, FinishReason: f.Finish, Error: f.Err, CaptureNs: f.CaptureNs,
 		OutputTokens: b.out.Request.OutputTokens[:len(b.out.Request.OutputTokens):len(b.out.Request.OutputTokens)],
 	}
-	if id := traceIDOf(f.TraceParent); id != "" {
+	if id := TraceID(f.TraceParent); id != "" {
 		r.TraceID = id
 	}
 	b.stops(&r, &f)
@@ -337,8 +337,8 @@ func wholeJSON(raw json.RawMessage) json.RawMessage {
 	return json.RawMessage(strings.ToValidUTF8(string(raw), "\uFFFD"))
 }
 
-// traceIDOf returns the trace id of a W3C traceparent, "" when there is none that is valid: all zeros and version ff are not.
-func traceIDOf(parent string) string {
+// TraceID returns the trace id of a W3C traceparent, "" when there is none that is valid: all zeros and version ff are not.
+func TraceID(parent string) string {
 	f := strings.Split(parent, "-")
 	if len(f) < 4 || len(f[0]) != 2 || f[0] == "ff" || len(f[1]) != 32 || len(f[2]) != 16 || len(f[3]) != 2 {
 		return ""

@@ -138,7 +138,7 @@ func TestTraceparentRules(t *testing.T) {
 		"00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01": "",
 		"": "", "00-" + id: "",
 	} {
-		require.Equal(t, want, traceIDOf(parent), parent)
+		require.Equal(t, want, TraceID(parent), parent)
 	}
 	r := trace.NewRecorder("x", 0, trace.CaptureSpec{})
 	require.Regexp(t, "^[0-9a-f]{32}$", NewBuilder(r, Head{}).Request().TraceID)

@@ -96,7 +96,7 @@ type ModelTensor struct {
 
 // Device is what did the arithmetic.
 type Device struct {
-	Kind     string   `json:"kind"` // "cpu", "cuda" or "emulated"
+	Kind     string   `json:"kind"` // "cpu", "cuda", "emulated" or "unknown"
 	Name     string   `json:"name"`
 	Driver   string   `json:"driver,omitempty"`
 	Threads  int      `json:"threads"`

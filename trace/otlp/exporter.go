@@ -20,7 +20,7 @@ type Exporter struct {
 	r       Resource
 	client  *http.Client
 	onError func(error)
-	queue   chan []Span
+	queue   chan batch
 	ctx     context.Context // ends when Close gives up
 	cancel  context.CancelFunc
 	done    chan struct{}
@@ -28,6 +28,14 @@ type Exporter struct {
 	shut    bool
 
 	Sent, Dropped atomic.Int64 // spans
+}
+
+// batch is what was added at once: spans of ours, or a post of another program that goes on as it came.
+type batch struct {
+	spans []Span
+	kind  string // Content-Type of body
+	body  []byte
+	n     int // spans in all
 }
 
 const (
@@ -48,24 +56,31 @@ func NewExporter(endpoint string, r Resource, onError func(error)) (*Exporter, e
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = "/v1/traces"
 	}
-	e := &Exporter{url: u.String(), r: r, client: &http.Client{Timeout: postTime}, onError: onError, queue: make(chan []Span, queued), done: make(chan struct{})}
+	e := &Exporter{url: u.String(), r: r, client: &http.Client{Timeout: postTime}, onError: onError, queue: make(chan batch, queued), done: make(chan struct{})}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	go e.run()
 	return e, nil
 }
 
 // Add queues the spans of a request. It never waits.
-func (e *Exporter) Add(spans []Span) {
+func (e *Exporter) Add(spans []Span) { e.add(batch{spans: spans, n: len(spans)}) }
+
+// Forward queues what another program exported, n spans as a body of the given Content-Type. It never waits.
+func (e *Exporter) Forward(kind string, body []byte, n int) {
+	e.add(batch{kind: kind, body: body, n: n})
+}
+
+func (e *Exporter) add(b batch) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	if !e.shut {
 		select {
-		case e.queue <- spans:
+		case e.queue <- b:
 			return
 		default:
 		}
 	}
-	e.Dropped.Add(int64(len(spans)))
+	e.Dropped.Add(int64(b.n))
 }
 
 // Close sends what waits, until ctx ends.
@@ -92,56 +107,75 @@ func (e *Exporter) Close(ctx context.Context) error {
 func (e *Exporter) run() {
 	defer close(e.done)
 	for first := range e.queue {
-		batch := append([]Span(nil), first...)
-		wait := time.NewTimer(batchWait)
-	gather:
-		for len(batch) < batchMost {
-			select {
-			case more, ok := <-e.queue:
-				if !ok {
-					break gather
-				}
-				batch = append(batch, more...)
-			case <-wait.C:
-				break gather
-			}
-		}
-		wait.Stop()
-		if err := e.send(batch); err != nil {
-			e.Dropped.Add(int64(len(batch)))
-			e.onError(fmt.Errorf("otlp: %d spans were not taken by %s: %w", len(batch), e.url, err))
+		if first.body != nil {
+			e.send(first.kind, first.body, first.n)
 			continue
 		}
-		e.Sent.Add(int64(len(batch)))
+		spans, forward := e.gather(first.spans)
+		body, err := Marshal(e.r, spans)
+		if err != nil {
+			e.lost(len(spans), err)
+		} else {
+			e.send(protobuf, body, len(spans))
+		}
+		if forward.body != nil {
+			e.send(forward.kind, forward.body, forward.n)
+		}
 	}
 }
 
-// send posts a batch; what may pass is tried again.
-func (e *Exporter) send(batch []Span) error {
-	body, err := Marshal(e.r, batch)
-	if err != nil {
-		return err
+// gather takes more spans for a moment, until there are many, or a post of another program comes.
+func (e *Exporter) gather(first []Span) (spans []Span, forward batch) {
+	spans = append(spans, first...)
+	wait := time.NewTimer(batchWait)
+	defer wait.Stop()
+	for len(spans) < batchMost {
+		select {
+		case more, ok := <-e.queue:
+			if !ok || more.body != nil {
+				return spans, more
+			}
+			spans = append(spans, more.spans...)
+		case <-wait.C:
+			return spans, forward
+		}
 	}
-	for n := 1; ; n++ {
-		again, err := e.post(body)
-		if err == nil || !again || n == tries {
-			return err
+	return spans, forward
+}
+
+// send posts n spans; what may pass is tried again.
+func (e *Exporter) send(kind string, body []byte, n int) {
+	for try := 1; ; try++ {
+		again, err := e.post(kind, body)
+		if err == nil {
+			e.Sent.Add(int64(n))
+			return
+		}
+		if !again || try == tries {
+			e.lost(n, err)
+			return
 		}
 		select {
-		case <-time.After(time.Duration(n) * 200 * time.Millisecond):
+		case <-time.After(time.Duration(try) * 200 * time.Millisecond):
 		case <-e.ctx.Done():
-			return err
+			e.lost(n, err)
+			return
 		}
 	}
+}
+
+func (e *Exporter) lost(n int, err error) {
+	e.Dropped.Add(int64(n))
+	e.onError(fmt.Errorf("otlp: %d spans were not taken by %s: %w", n, e.url, err))
 }
 
 // post tells whether another try makes sense (OTLP 1.x, "Retryable Response Codes").
-func (e *Exporter) post(body []byte) (again bool, err error) {
+func (e *Exporter) post(kind string, body []byte) (again bool, err error) {
 	req, err := http.NewRequestWithContext(e.ctx, http.MethodPost, e.url, bytes.NewReader(body))
 	if err != nil {
 		return false, err
 	}
-	req.Header.Set("Content-Type", "application/x-protobuf")
+	req.Header.Set("Content-Type", kind)
 	res, err := e.client.Do(req)
 	if err != nil {
 		return !errors.Is(err, context.Canceled), err

@@ -1,9 +1,10 @@
 // Package otlp hands spans to an OpenTelemetry collector: OTLP over HTTP, binary protobuf (POST /v1/traces). A request
 // becomes a few spans (server, model call, queue, prefill, decode); what happens for each token or op stays in recordings.
 //
-// Exporter sends in the background and never holds up whoever adds spans: a full queue drops, and counts.
+// Exporter sends in the background and never holds up whoever adds spans: a full queue drops, and counts. Receiver is the
+// other end: it takes what other programs export, over HTTP or gRPC.
 //
-// It does not know about engines, HTTP requests or what a span is about.
+// It does not know about engines, their requests or what a span is about.
 package otlp
 
 import (
