@@ -162,13 +162,17 @@ RECORD = $(STEP) "recording $(1)" bash -euc ' \
 LLAMA_REQUEST := {"messages":[{"role":"user","content":"Why is the sky blue?"}],"max_tokens":12,"temperature":0.7,"top_k":40,"top_p":0.95,"min_p":0.05,"repeat_penalty":1.1,"seed":7,"cache_prompt":false}
 
 .PHONY: record-engines
-record-engines: ## record other engines again: VLLM=PYTHON VLLM_MODEL=FOLDER and/or LLAMA_SERVER=PROGRAM LLAMA_MODEL=FILE (as root)
-	@{ [ -x "$(VLLM)" ] && [ -d "$(VLLM_MODEL)" ]; } || { [ -x "$(LLAMA_SERVER)" ] && [ -f "$(LLAMA_MODEL)" ]; } || { echo 'wanted VLLM=PYTHON and VLLM_MODEL=FOLDER, or LLAMA_SERVER=PROGRAM and LLAMA_MODEL=FILE; docs/engines.md says how to make them'; exit 2; }
+record-engines: ## record other engines again: VLLM=PYTHON VLLM_MODEL=FOLDER, SGLANG=PYTHON SGLANG_MODEL=FOLDER SGLANG_STUB=FOLDER, LLAMA_SERVER=PROGRAM LLAMA_MODEL=FILE (as root)
+	@{ [ -x "$(VLLM)" ] && [ -d "$(VLLM_MODEL)" ]; } || { [ -x "$(LLAMA_SERVER)" ] && [ -f "$(LLAMA_MODEL)" ]; } || { [ -x "$(SGLANG)" ] && [ -d "$(SGLANG_MODEL)" ] && [ -d "$(SGLANG_STUB)/sgl_kernel" ]; } || { echo 'wanted VLLM=PYTHON and VLLM_MODEL=FOLDER, LLAMA_SERVER=PROGRAM and LLAMA_MODEL=FILE, or SGLANG=PYTHON, SGLANG_MODEL=FOLDER and SGLANG_STUB=FOLDER with a package sgl_kernel; docs/engines.md says how to make them'; exit 2; }
 	[ -z "$(VLLM)" ] || VLLM_CPU_KVCACHE_SPACE=1 HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 go run ./cmd/glassbox attach --engine vllm --timeout 20m --url http://127.0.0.1:8123 -o static/recordings/chat-in-vllm.gbx \
 	  --model-name SmolLM2-135M-Instruct --model-architecture llama --model-quantization float32 -- $(VLLM) -m vllm.entrypoints.openai.api_server \
 	  --model $(VLLM_MODEL) --served-model-name smol --dtype float32 --max-model-len 512 --max-num-seqs 4 --enforce-eager --host 127.0.0.1 --port 8123
 	[ -z "$(LLAMA_SERVER)" ] || go run ./cmd/glassbox attach --engine llamacpp --request <(echo '$(LLAMA_REQUEST)') --url http://127.0.0.1:8124 -o static/recordings/chat-in-llamacpp.gbx \
 	  --model-name SmolLM2-135M-Instruct --model-architecture llama --model-quantization Q4_1 -- $(LLAMA_SERVER) -m $(LLAMA_MODEL) --no-repack -t 2 -np 2 -c 2048 --no-ui --host 127.0.0.1 --port 8124
+	[ -z "$(SGLANG)" ] || SGLANG_USE_CPU_ENGINE=1 HF_HUB_OFFLINE=1 PYTHONPATH=$(SGLANG_STUB) go run ./cmd/glassbox attach --engine sglang --timeout 20m --url http://127.0.0.1:8125 -o static/recordings/chat-in-sglang.gbx \
+	  --model-name SmolLM2-135M-Instruct --model-architecture llama --model-quantization float32 -- env OMP_NUM_THREADS=1 $(SGLANG) -m sglang.launch_server \
+	  --model-path $(SGLANG_MODEL) --served-model-name smol --device cpu --dtype float32 --context-length 512 --max-running-requests 4 --max-total-tokens 2048 \
+	  --attention-backend torch_native --sampling-backend pytorch --disable-overlap-schedule --sleep-on-idle --host 127.0.0.1 --port 8125
 
 .PHONY: recordings
 recordings: ## record what ships in static/recordings again; on a quiet machine, from a clean checkout

@@ -48,7 +48,7 @@ type NodeRule struct {
 }
 
 // engines are the other engines with a catalogue here.
-var engines = []Engine{llamacpp, vllm}
+var engines = []Engine{llamacpp, sglang, vllm}
 
 // Engines returns the other engines.
 func Engines() []Engine { return slices.Clone(engines) }

@@ -124,9 +124,8 @@ func TestTimeIsCountedWhereTheWorkIs(t *testing.T) {
 
 // Of the recordings that ship, the four stages have times, and they fit into the request.
 func TestTimesOfTheRecordingsThatShip(t *testing.T) {
-	for _, name := range []string{"why-is-the-sky-blue", "chat-in-vllm"} {
-		rec, err := file.Read("../static/recordings/" + name + ".gbx")
-		require.NoError(t, err)
+	for _, name := range []string{"why-is-the-sky-blue", "chat-in-llamacpp", "chat-in-vllm", "chat-in-sglang"} {
+		rec := recordingOf(t, name)
 		var end int64
 		for i := range rec.Spans {
 			end = max(end, rec.Spans[i].EndNs())

@@ -90,8 +90,6 @@ func New(c Config) *Server {
 		"POST /traces/{id}/delete":               s.deleteForm,
 		"GET /trace/{id}":                        s.tracer,
 		"GET /trace/{id}/print":                  s.walk,
-		"GET /llamacpp":                          s.engine("llamacpp"),
-		"GET /vllm":                              s.engine("vllm"),
 		"GET /embed/{id}":                        s.embed,
 		"GET /live":                              s.livePage,
 		"GET /walk":                              s.chapters,
@@ -110,6 +108,9 @@ func New(c Config) *Server {
 		"/":                                      s.notFound,
 	} {
 		s.mux.HandleFunc(pattern, f)
+	}
+	for _, e := range steps.Engines() {
+		s.mux.HandleFunc("GET /"+e.Name, s.engine(e.Name))
 	}
 	for _, more := range []map[string]http.HandlerFunc{s.weightRoutes(), s.stopRoutes(), s.benchRoutes()} {
 		for pattern, f := range more {

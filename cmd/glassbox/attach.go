@@ -16,7 +16,7 @@ import (
 
 // attachCmd records one request inside another engine.
 type attachCmd struct {
-	Engine  string        `required:"" placeholder:"NAME" help:"Which engine it is: llamacpp or vllm."`
+	Engine  string        `required:"" placeholder:"NAME" help:"Which engine it is: llamacpp, sglang or vllm."`
 	Out     string        `short:"o" required:"" placeholder:"FILE" help:"Where the recording goes: .gbx or .json."`
 	Request string        `placeholder:"FILE.json" help:"Body of the chat completion; by default a short question, 24 tokens, temperature 0."`
 	URL     string        `placeholder:"URL" help:"Where the engine listens; by default the engine's own port on this machine."`

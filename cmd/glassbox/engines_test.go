@@ -26,9 +26,9 @@ func TestAnchorsOfOtherEnginesAreLookedFor(t *testing.T) {
 
 func TestAttachRefusesWhatItCannotDo(t *testing.T) {
 	for want, args := range map[string][]string{
-		`engine "none": wanted one of [llamacpp vllm]`:      {"attach", "--engine", "none", "-o", "x.gbx", "--", "python"},
-		"wanted a name that ends in .gbx or .json": {"attach", "--engine", "vllm", "-o", "x", "--", "python"},
-		"wanted the engine's command behind --":    {"attach", "--engine", "vllm", "-o", "x.gbx"},
+		`engine "none": wanted one of [llamacpp sglang vllm]`: {"attach", "--engine", "none", "-o", "x.gbx", "--", "python"},
+		"wanted a name that ends in .gbx or .json":            {"attach", "--engine", "vllm", "-o", "x", "--", "python"},
+		"wanted the engine's command behind --":               {"attach", "--engine", "vllm", "-o", "x.gbx"},
 	} {
 		_, stderr, code := output(t, args...)
 		require.Equal(t, 2, code, args)
@@ -72,5 +72,5 @@ func TestAWalkIsLaidAgain(t *testing.T) {
 	require.Positive(t, coded)
 	_, stderr, code = output(t, "steps", "lay", "../../static/recordings/why-is-the-sky-blue.gbx", "-o", out)
 	require.Equal(t, 1, code)
-	oneLine(t, "our own", stderr, `engine "glassbox": wanted one of [llamacpp vllm]`)
+	oneLine(t, "our own", stderr, `engine "glassbox": wanted one of [llamacpp sglang vllm]`)
 }

@@ -20,7 +20,7 @@ type stepsCmd struct {
 
 // stepsCheckCmd compares a catalogue with source code.
 type stepsCheckCmd struct {
-	Engine string `arg:"" help:"Which catalogue: llamacpp or vllm."`
+	Engine string `arg:"" help:"Which catalogue: llamacpp, sglang or vllm."`
 	Src    string `required:"" placeholder:"DIR" help:"Root of a checkout of the engine, or of an unpacked package."`
 	Write  string `placeholder:"DIR" help:"Write new lines into the pages; DIR is the folder steps of this repository."`
 	All    bool   `help:"Print the unchanged ones too."`
@@ -72,7 +72,7 @@ func (c *stepsCheckCmd) print(e steps.Engine, found []steps.Located, count map[a
 		switch l.State {
 		case anchor.Unchanged:
 			if c.All {
-				fmt.Printf("unchanged  %s\n", was)
+				fmt.Printf("unchanged  %s:%d %s\n", l.Now.Path, l.Now.Line, l.Now.Symbol)
 			}
 		case anchor.Gone:
 			fmt.Printf("gone       %s (%s)\n", was, filepath.Base(l.File))

@@ -123,7 +123,7 @@ func healthy(ctx context.Context, o *Options, p *process) error {
 		}
 		if time.Since(said) > 15*time.Second {
 			said = time.Now()
-			o.say("not serving yet after %.0f s; its last line: %s", time.Since(begin).Seconds(), p.tail.last(1))
+			o.say("not serving yet after %.0f s; its last line: %s", time.Since(begin).Seconds(), cut(p.tail.last(1), 160))
 		}
 		select {
 		case <-ctx.Done():
@@ -131,6 +131,15 @@ func healthy(ctx context.Context, o *Options, p *process) error {
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
+}
+
+// cut shortens a line: engines print their whole configuration in one.
+func cut(line string, most int) string {
+	r := []rune(line)
+	if len(r) <= most {
+		return line
+	}
+	return string(r[:most]) + "…"
 }
 
 // tail keeps the end of what the engine prints.
