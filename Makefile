@@ -13,12 +13,16 @@ NUMPY       := 2.4.6
 # The CUDA compiler, and the headers of CUDA 12.9 that gorgonia.org/cu compiles against, from Python packages in .venv-cuda.
 CUDA_PKGS   := nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-nvcc==13.5.37 nvidia-nvvm==13.5.37 nvidia-cuda-crt==13.5.37 nvidia-cuda-runtime==13.5.37 nvidia-cuda-cccl==13.3.5.0.6
 PYZMQ       := 27.3.0
+# Further clients of the API, for its tests: the command line program llm, and LangChain.
+LLM         := 0.36
+LANGCHAIN   := 1.7.4
+PY_PKGS     := openai==$(OPENAI_PY) numpy==$(NUMPY) pyzmq==$(PYZMQ) llm==$(LLM) langchain-openai==$(LANGCHAIN)
 PLATFORMS   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 # Go code of the main module lies in these folders; the others hold data.
 GO_DIRS     := $(wildcard trace engine web steps static cmd docs)
 # Packages with goroutines, whose tests use small models or none: the race detector makes code about ten times slower.
-RACE        := ./engine $(patsubst %,./%/...,$(wildcard trace engine/kv engine/sched engine/spec engine/sample engine/exec engine/capture engine/stops engine/openai web steps cmd/internal/bench))
+RACE        := ./engine $(patsubst %,./%/...,$(wildcard trace engine/kv engine/sched engine/spec engine/sample engine/grammar engine/exec engine/capture engine/stops engine/openai web steps cmd/internal/bench))
 # Modules of their own: their dependencies stay out of the binary's go.mod.
 MODULES     := $(filter-out ./go.mod,$(shell find . -name go.mod -not -path '*/node_modules/*' -not -path './vendor/*' -not -path '*/testdata/*' -not -path './.venv*'))
 # Folders with a package.json: what Node needs for tests only. Nothing of it is shipped.
@@ -48,7 +52,7 @@ quick: ## the checks worth running before every commit: format, rules, vet, unit
 deps: ## install missing system, Python and Node packages (apt needs root)
 	@$(STEP) "system packages" bash -euc ' \
 	  miss=""; need() { command -v "$$1" >/dev/null || miss="$$miss $$2"; }; \
-	  need git git; need gcc "gcc libc6-dev"; need g++ g++; need node nodejs; need npm npm; \
+	  need git git; need curl "curl ca-certificates"; need gcc "gcc libc6-dev"; need g++ g++; need node nodejs; need npm npm; \
 	  for c in chromium chromium-browser google-chrome; do command -v $$c >/dev/null && found=1; done; [ -n "$${found:-}" ] || miss="$$miss chromium"; \
 	  python3 -c "import ensurepip, venv" 2>/dev/null || miss="$$miss python3 python3-venv"; \
 	  if [ -n "$$miss" ]; then \
@@ -56,9 +60,9 @@ deps: ## install missing system, Python and Node packages (apt needs root)
 	    export DEBIAN_FRONTEND=noninteractive; apt-get update -qq; apt-get install -y -qq --no-install-recommends $$miss >/dev/null; \
 	    echo "    installed:$$miss"; \
 	  fi'
-	@$(STEP) "Python: openai $(OPENAI_PY), numpy $(NUMPY) and pyzmq $(PYZMQ) in .venv" bash -euc ' \
-	  v() { .venv/bin/python -c "import openai, numpy, zmq; raise SystemExit((openai.__version__, numpy.__version__, zmq.__version__) != (\"$(OPENAI_PY)\", \"$(NUMPY)\", \"$(PYZMQ)\"))" 2>/dev/null; }; \
-	  v || { python3 -m venv .venv; .venv/bin/python -m pip install -q --disable-pip-version-check openai==$(OPENAI_PY) numpy==$(NUMPY) pyzmq==$(PYZMQ); v; }'
+	@$(STEP) "Python: $(PY_PKGS) in .venv" bash -euc ' \
+	  v() { .venv/bin/python -c "import sys; from importlib.metadata import version as v; sys.exit(any(v(n) != w for n, w in (p.split(\"==\") for p in sys.argv[1:])))" $(PY_PKGS) 2>/dev/null; }; \
+	  v || { python3 -m venv .venv; .venv/bin/python -m pip install -q --disable-pip-version-check $(PY_PKGS); v; }'
 	@for d in $(NODE_DIRS); do \
 	  $(STEP) "Node packages of $$d" bash -euc 'cd "$$0"; \
 	    [ node_modules/.ready -nt package.json ] || { npm install --no-audit --no-fund --loglevel=error; touch node_modules/.ready; }' "$$d"; done
@@ -113,9 +117,9 @@ client: ## TypeScript: type check and unit tests of the browser client
 	  $(STEP) "TypeScript unit tests" bash -euc 't=$$(mktemp -d); trap "rm -rf $$t" EXIT; (cd cmd/internal/bundle && go run . -tests "$$t"); node --test "$$t"/*.mjs'; fi
 
 .PHONY: openai-clients
-openai-clients: ## the official OpenAI clients for Python and Node against the server
+openai-clients: ## the official OpenAI clients for Python and Node, LangChain, llm and curl against the server
 	@if [ -d engine/openai/clienttest ]; then \
-	  $(STEP) "official OpenAI clients" env PYTHON="$(CURDIR)/.venv/bin/python" go test -count=1 -tags clients -timeout 10m ./engine/openai/clienttest/...; fi
+	  $(STEP) "OpenAI clients, LangChain, llm, curl" env PYTHON="$(CURDIR)/.venv/bin/python" go test -count=1 -tags clients -timeout 10m ./engine/openai/clienttest/...; fi
 	@$(STEP) "the documentation's Python example" env PYTHON="$(CURDIR)/.venv/bin/python" go test -count=1 -tags clients -run Python ./cmd/glassbox
 
 # ---- generated files -----------------------------------------------------------------------------------------------
@@ -133,6 +137,7 @@ bench: ## ours beside llama.cpp on the same file, threads and lengths; fails whe
 	@go run ./cmd/internal/peerbench $(BENCH_FLAGS)
 	@$(STEP) "what captures cost" go test ./engine/capture -run XXX -bench Captures
 	@$(STEP) "what running answers feel of a prompt of 4,000 tokens" go test ./engine -run XXX -bench LongPrompt -benchtime 1x
+	@$(STEP) "what guessing ahead gains and loses" go test ./engine -run XXX -bench Draft -benchtime 1x -timeout 20m
 	@$(STEP) "a load that must be survived: 200 streams at once, 10,000 short requests" go run ./cmd/internal/load
 	@$(STEP) "the bench client against servers of known speed" go run ./cmd/internal/bench/accuracy
 	@$(STEP) "what the gateway adds to a request" go test ./cmd/internal/gateway -run XXX -bench Added -benchtime 1x
