@@ -161,7 +161,7 @@ func Open(f *gguf.File, o Options) (*Engine, error) {
 	e.sched = sched.New(sched.Config{Slots: o.Slots, Queue: o.Queue, Budget: o.Budget, BusyChunk: max(o.Budget/4, 1),
 		Heads: m.Config.Heads, MaxScores: maxScores, Prefixes: !o.NoPrefix}, e.pool)
 	e.words = sync.OnceValue(func() *grammar.Vocab { return grammar.NewVocab(tok.Size(), tok.Piece, tok.IsEOG) })
-	e.stall = stall{most: max(o.Budget/4, 1), quiet: map[int]float64{}}
+	e.stall = newStall(max(o.Budget/4, 1))
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if o.Draft != spec.Off {
 		e.pace = spec.NewPace(o.DraftAlways)
@@ -209,7 +209,7 @@ func (o *Options) fill(m *model.Model) error {
 		name         string
 		v, low, high int
 	}{{"threads", o.Threads, 1, 1024}, {"context", o.Context, 2, m.Config.Context}, {"slots", o.Slots, 1, 1024}, {"queue", o.Queue, 1, 1 << 20},
-		{"kv-tokens", o.KVTokens, kv.PageTokens, 1 << 28}, {"budget", o.Budget, 1, 1 << 16}, {"draft-tokens", o.Drafts, 1, spec.MaxTokens}, {"shards", o.Shards, 1, 1024}} {
+		{"kv-tokens", o.KVTokens, kv.PageTokens, 1 << 28}, {"chunk", o.Budget, 1, 1 << 16}, {"draft-tokens", o.Drafts, 1, spec.MaxTokens}, {"shards", o.Shards, 1, 1024}} {
 		if r.v < r.low || r.v > r.high {
 			return fmt.Errorf("%s: wanted %d to %d, found %d", r.name, r.low, r.high, r.v)
 		}

@@ -6,71 +6,95 @@ import (
 	"glassbox/engine/sched"
 )
 
-// stallRatio is how much longer than alone a pass of running answers may take because prompts are read in it. A user sees
-// three times a token's time as a stutter; this leaves room for what the estimate does not know.
-const stallRatio = 2.2
+// How much longer than alone a pass of running answers may take because prompts are read in it, and how many prompt tokens
+// it takes in any case, so that prompts get on. A user sees three times a token's time as a stutter; what is aimed at
+// leaves room for passes that take longer than was foreseen.
+const (
+	stallRatio = 2.0
+	leastChunk = 4
+	firstChunk = 16 // while nothing is known
+)
 
-// leastChunk is how many prompt tokens a pass takes in any case, so that prompts get on.
-const leastChunk = 8
+// stretch is how many positions are taken to cost the same: a prompt's tokens attend to all before them, so they cost the
+// more the further it is read.
+const stretch = 512
 
 // stall chooses how many prompt tokens a pass may take beside running answers, from measured times.
 type stall struct {
 	most  int             // tokens, the scheduler's bound
 	quiet map[int]float64 // ns of a pass that decodes for so many sequences and reads no prompt
-	per   float64         // ns of a prompt token beside others; 0: not known
+	per   map[int]float64 // ns that a prompt token adds to such a pass, by the stretch of positions it is in
+}
+
+func newStall(most int) stall {
+	return stall{most: most, quiet: map[int]float64{}, per: map[int]float64{}}
 }
 
 // note takes a pass's time in.
 func (s *stall) note(items []sched.Item, ns int64) {
-	decoding, prompt := 0, 0
+	decoding, prompt, deepest := 0, 0, 0
 	for _, it := range items {
 		if it.Logits && it.From >= it.Seq.Prompt {
 			decoding++
 		} else {
 			prompt += it.N
+			deepest = max(deepest, it.From)
 		}
 	}
 	switch {
 	case decoding > 0 && prompt == 0:
-		s.quiet[decoding] = smooth(s.quiet[decoding], float64(ns))
-	case decoding > 0:
-		if q := s.alone(decoding); q > 0 {
-			s.per = smooth(s.per, max(float64(ns)-q, 0)/float64(prompt))
+		s.quiet[decoding] = follow(s.quiet[decoding], float64(ns), 0.25, 0.25)
+	case decoding > 0 && prompt >= leastChunk: // of fewer the rest of the pass says more than they do
+		if q := nearest(s.quiet, decoding); q > 0 {
+			// Upwards at once, downwards slowly: what is foreseen is what most passes stay below.
+			at := deepest / stretch
+			known := s.per[at]
+			if known == 0 {
+				known = nearest(s.per, at)
+			}
+			s.per[at] = follow(known, max(float64(ns)-q, 0)/float64(prompt), 0.6, 0.06)
 		}
 	}
 }
 
-// smooth follows a measured value; before is 0 for the first.
-func smooth(before, now float64) float64 {
-	if before == 0 {
+// follow moves a known value towards a measured one; 0 is none known. One odd time, as when another program had the
+// processor, is taken for no more than twice what is known.
+func follow(known, now, up, down float64) float64 {
+	if known == 0 {
 		return now
 	}
-	return before + 0.25*(now-before)
+	if now = min(now, 2*known); now > known {
+		return known + up*(now-known)
+	}
+	return known + down*(now-known)
 }
 
-// alone returns the time of a pass that decodes for n sequences: the nearest that is known, 0 for none.
-func (s *stall) alone(n int) float64 {
+// nearest returns the value for n, or the nearest to it that is known; 0 for none.
+func nearest(of map[int]float64, n int) float64 {
 	best, at := math.MaxInt, 0.0
-	for k, ns := range s.quiet {
-		if d := max(k-n, n-k); d < best {
-			best, at = d, ns
+	for k, v := range of {
+		if d := max(k-n, n-k); d < best || d == best && v > at {
+			best, at = d, v
 		}
 	}
 	return at
 }
 
-// chunk returns how many prompt tokens may go with n sequences that decode.
-func (s *stall) chunk(n int) int {
-	q := s.alone(n)
-	if n == 0 || q == 0 || s.per == 0 {
+// chunk returns how many prompt tokens may go with n sequences that decode, where the prompt that is read furthest has been
+// read to position at.
+func (s *stall) chunk(n, at int) int {
+	if n == 0 {
 		return s.most
 	}
-	return min(max(int((stallRatio-1)*q/s.per), leastChunk), s.most)
+	q, per := nearest(s.quiet, n), nearest(s.per, at/stretch)
+	if q == 0 || per == 0 {
+		return min(firstChunk, s.most)
+	}
+	return min(max(int((stallRatio-1)*q/per), leastChunk), s.most)
 }
 
 // bound tells the scheduler how much of prompts the next pass may take.
 func (e *Engine) bound() {
-	n := 0
-	e.sched.Decoding(func(*sched.Sequence) { n++ })
-	e.sched.SetBusyChunk(e.stall.chunk(n))
+	decoding, deepest := e.sched.Load()
+	e.sched.SetBusyChunk(e.stall.chunk(decoding, deepest))
 }

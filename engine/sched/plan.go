@@ -79,6 +79,20 @@ func (s *Scheduler) prompts(budget, scores int) {
 	}
 }
 
+// Load returns how many running sequences wait for a token of their answer from one token, and how far the prompt among the
+// others is read that is read furthest.
+func (s *Scheduler) Load() (decoding, deepest int) {
+	for _, q := range s.running {
+		switch left := len(q.Tokens) - q.Cached; {
+		case left > 1:
+			deepest = max(deepest, q.Cached)
+		case q.Answered() > 0:
+			decoding++
+		}
+	}
+	return decoding, deepest
+}
+
 // SetBusyChunk bounds the prompt tokens of passes that also decode from now on.
 func (s *Scheduler) SetBusyChunk(n int) { s.c.BusyChunk = n }
 
