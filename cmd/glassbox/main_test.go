@@ -18,6 +18,7 @@ import (
 	"glassbox/engine"
 	"glassbox/engine/builtin"
 	"glassbox/engine/gguf"
+	"glassbox/engine/tensor"
 	"glassbox/engine/testmodel"
 	"glassbox/steps"
 	"glassbox/trace/file"
@@ -85,10 +86,27 @@ func TestBadModelFilesAreRefusedInOneLine(t *testing.T) {
 	for i := range norm.Data {
 		norm.Data[i] = 0xff
 	}
+	iq := func(typ tensor.Type) string {
+		f, err := gguf.Parse("iq.gguf", testmodel.Bytes(t, testmodel.Spec{Width: 256, FFN: 256}))
+		require.NoError(t, err)
+		var tensors []gguf.Tensor
+		for _, w := range f.Tensors() {
+			if tensors = append(tensors, *w); w.Name == "blk.0.ffn_up.weight" {
+				last := &tensors[len(tensors)-1]
+				last.Type, last.Data = typ, make([]byte, w.Rows()*typ.RowBytes(w.Cols()))
+			}
+		}
+		var b bytes.Buffer
+		require.NoError(t, gguf.Write(&b, f.Keys(), tensors))
+		return write(typ.String()+".gguf", b.Bytes())
+	}
 	for name, c := range map[string]struct {
 		path string
 		want []string
 	}{
+		"IQ2_XXS":      {iq(tensor.IQ2_XXS), []string{"blk.0.ffn_up.weight", "found IQ2_XXS", "Q6_K"}},
+		"IQ4_NL":       {iq(tensor.IQ4_NL), []string{"blk.0.ffn_up.weight", "found IQ4_NL", "Q6_K"}},
+		"IQ4_XS":       {iq(tensor.IQ4_XS), []string{"blk.0.ffn_up.weight", "found IQ4_XS", "Q6_K"}},
 		"no numbers":   {write("nan.gguf", nan), []string{"wanted logits that are numbers"}},
 		"no file":      {filepath.Join(dir, "none.gguf"), []string{"none.gguf", "no such file"}},
 		"a directory":  {dir, []string{"directory"}},

@@ -28,6 +28,7 @@ type engineFlags struct {
 	Context      int    `placeholder:"N" help:"Most tokens of prompt and answer together; the model's own by default."`
 	ChatTemplate string `name:"chat-template" placeholder:"FILE" help:"Use this Jinja chat template instead of the one in the model's file."`
 	Slots        int    `placeholder:"N" help:"Requests that run at once (default 8)."`
+	Chunk        int    `placeholder:"N" help:"Most tokens of one pass: longer prompts go in chunks (default 512)."`
 	KVType       string `name:"kv-type" placeholder:"TYPE" help:"Number format of keys and values: f32, f16, q8_0, q4_0, k8v4 (8-bit keys, 4-bit values) or KEYS/VALUES such as q8_0/f16. Default f16 (ref: f32)."`
 	KVTokens     int    `name:"kv-tokens" placeholder:"N" help:"Tokens that the KV cache holds in all; by default one full context, or 2048 a slot if that is more."`
 	PrefixCache  string `name:"prefix-cache" default:"on" enum:"on,off" help:"Share keys and values between prompts that begin alike: on or off. Answers stay the same."`
@@ -100,7 +101,7 @@ func (f *engineFlags) open() (*opened, error) {
 
 // options are the flags as the engine takes them.
 func (f *engineFlags) options(draft *gguf.File) engine.Options {
-	return engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots, KV: f.KVType, KVTokens: f.KVTokens,
+	return engine.Options{Backend: f.Backend, Threads: f.Threads, Features: f.CPUFeatures, Context: f.Context, Slots: f.Slots, Budget: f.Chunk, KV: f.KVType, KVTokens: f.KVTokens,
 		NoPrefix: f.PrefixCache == "off", Draft: draftKind(f.Draft), DraftFile: draft, Drafts: f.DraftTokens, Shards: f.Shards, AllReduce: strings.TrimPrefix(f.AllReduce, "auto")}
 }
 

@@ -76,7 +76,7 @@ func (f *engineFlags) check() error {
 		name string
 		v    int
 		high int
-	}{{"threads", f.Threads, 1024}, {"slots", f.Slots, 1024}, {"context", f.Context, math.MaxInt32}, {"draft-tokens", f.DraftTokens, spec.MaxTokens}, {"shards", f.Shards, 1024}} {
+	}{{"threads", f.Threads, 1024}, {"slots", f.Slots, 1024}, {"context", f.Context, math.MaxInt32}, {"chunk", f.Chunk, 1 << 16}, {"draft-tokens", f.DraftTokens, spec.MaxTokens}, {"shards", f.Shards, 1024}} {
 		if n.v < 0 || n.v > n.high {
 			return &usageError{fmt.Sprintf("--%s: wanted %s (0 leaves the choice to the engine), found %d", n.name, span(0, float64(n.high)), n.v)}
 		}

@@ -28,12 +28,13 @@ type bench struct {
 	more         []speed
 	oursServed   serving
 	theirsServed serving
-	cost         sample // of tracing a whole request, percent
-	opCost       sample // of recording each op of a pass, percent
-	info         local  // the last answer of bench-local
-	system       string // the peer's system line
-	disturbed    int    // runs kept although others used the machine
-	warm         string // why starts were not cold; "" when they were
+	traded       []traded // one a setting
+	cost         sample   // of tracing a whole request, percent
+	opCost       sample   // of recording each op of a pass, percent
+	info         local    // the last answer of bench-local
+	system       string   // the peer's system line
+	disturbed    int      // runs kept although others used the machine
+	warm         string   // why starts were not cold; "" when they were
 	failed       []string
 }
 
@@ -44,9 +45,11 @@ func (b *bench) compare() (string, int, error) {
 	if err != nil {
 		return "", 0, fmt.Errorf("--model: %w", err)
 	}
-	p, err := install(b.ctx, b.Venv, b.progress)
-	if err != nil {
-		return "", 0, err
+	var p peer
+	if b.beside() {
+		if p, err = install(b.ctx, b.Venv, b.progress); err != nil {
+			return "", 0, err
+		}
 	}
 	dir, err := os.MkdirTemp("", "peerbench")
 	if err != nil {
@@ -75,12 +78,18 @@ func (b *bench) compare() (string, int, error) {
 			return "", 0, err
 		}
 	}
+	if b.has("switches") {
+		b.trades()
+	}
 	if b.ctx.Err() != nil {
 		return "", 0, b.ctx.Err()
 	}
 	text, missed := b.report(file.Size())
 	return text, missed, nil
 }
+
+// beside tells whether the peer is measured at all.
+func (b *bench) beside() bool { return b.has("main") || b.has("models") || b.has("serve") }
 
 // has tells whether the table has a part.
 func (b *bench) has(part string) bool { return slices.Contains(b.Parts, part) }

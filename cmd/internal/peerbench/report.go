@@ -85,6 +85,9 @@ func (b *bench) rows(fileBytes int64) []row {
 
 // report is the table in Markdown and the number of bounds that do not hold.
 func (b *bench) report(fileBytes int64) (string, int) {
+	if b.has("switches") && !b.beside() {
+		return b.tradeTable(), len(b.failed)
+	}
 	var s strings.Builder
 	fmt.Fprintf(&s, "## Glassbox beside llama.cpp\n\n")
 	fmt.Fprintf(&s, "| | Glassbox | llama.cpp | figure | wanted | |\n|---|---|---|---|---|---|\n")
@@ -127,6 +130,7 @@ func (b *bench) report(fileBytes int64) (string, int) {
 	for _, f := range b.failed {
 		fmt.Fprintf(&s, "Not measured: %s\n", strings.ReplaceAll(f, "\n", " "))
 	}
+	s.WriteString(b.tradeTable())
 	return s.String(), missed
 }
 
