@@ -80,13 +80,18 @@ func Checkout() string {
 	return "."
 }
 
+// Binary is the path of the program under test.
+func Binary(t T) string {
+	path, err := binary()
+	require.NoError(t, err)
+	return path
+}
+
 var address = regexp.MustCompile(`http://[\w.:\[\]-]+`)
 
 // StartServer runs the binary on a free port until the test ends.
 func StartServer(t T, args ...string) string {
-	path, err := binary()
-	require.NoError(t, err)
-	c := exec.Command(path, append([]string{"serve", "--addr", "127.0.0.1:0", "--threads", "2"}, args...)...)
+	c := exec.Command(Binary(t), append([]string{"serve", "--addr", "127.0.0.1:0", "--threads", "2"}, args...)...)
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
 	require.NoError(t, err)
