@@ -8,5 +8,5 @@ import "embed"
 
 // Files are the folders css, js, recordings and pictures (close-ups of them), and the files beside them.
 //
-//go:embed css js recordings pictures page.js walk.js favicon.svg
+//go:embed css js recordings pictures page.js walk.js stages.js favicon.svg
 var Files embed.FS

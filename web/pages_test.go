@@ -27,7 +27,7 @@ var (
 
 func pagePaths(id string) []string {
 	return []string{"/", "/traces", "/trace/" + id, "/trace/" + id + "/print", "/trace/" + firstShipped, "/trace/" + firstShipped + "/print",
-		"/embed/" + id, "/live", "/walk", "/film", "/docs/", "/docs/keys", "/docs/trace-format", "/docs/architecture"}
+		"/embed/" + id, "/live", "/walk", "/film", "/stages", "/docs/", "/docs/keys", "/docs/trace-format", "/docs/architecture"}
 }
 
 // What the content security policy forbids must not be on a page, and nothing comes from another host.

@@ -55,8 +55,9 @@ type Config struct {
 	// lets every name. Without it a page elsewhere could point its own name at this server and read the recordings.
 	Hosts []string
 
-	Static fs.FS // nil: package static
-	Docs   fs.FS // nil: package docs
+	Sources fs.FS // the engine's own source, for the lines of Every stage; nil: it names functions alone
+	Static  fs.FS // nil: package static
+	Docs    fs.FS // nil: package docs
 }
 
 // Server is an http.Handler for everything that is not the engine's API.
@@ -70,6 +71,8 @@ type Server struct {
 	walkthrough func() []view.Chapter
 	cards       func() []view.Card
 	film        func() view.Film
+	stages      func() view.Stages
+	catalogues  func() []*steps.Stage
 }
 
 // New returns a server. Nothing is read or computed before it is asked for.
@@ -82,7 +85,8 @@ func New(c Config) *Server {
 	}
 	s := &Server{c: c, assets: assets{fs: c.Static}, shipped: shipped{fs: c.Static}}
 	s.docs, s.walkthrough, s.cards = sync.OnceValue(s.readDocs), sync.OnceValue(s.readChapters), sync.OnceValue(s.readCards)
-	s.film = sync.OnceValue(s.readFilm)
+	s.film, s.stages = sync.OnceValue(s.readFilm), sync.OnceValue(s.readStages)
+	s.catalogues = sync.OnceValue(func() []*steps.Stage { return steps.Stages(c.Sources) })
 	s.mux = http.NewServeMux()
 	for pattern, f := range map[string]http.HandlerFunc{
 		"GET /{$}":                               s.home,
@@ -94,6 +98,8 @@ func New(c Config) *Server {
 		"GET /live":                              s.livePage,
 		"GET /walk":                              s.chapters,
 		"GET /film":                              s.filmPage,
+		"GET /stages":                            s.stagesPage,
+		"GET /stages/{stage}/{a}/{b}":            s.sidePage,
 		"POST /api/experiments":                  s.apiExperiment,
 		"GET /docs":                              s.toDocs,
 		"GET /docs/{name...}":                    s.docsPage,

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"glassbox/engine"
 	"glassbox/trace/file"
 	"glassbox/web"
 	"glassbox/web/live"
@@ -34,7 +35,7 @@ func writeSite(dir string, recordings []string) error {
 		mine = append(mine, rec)
 	}
 	hub := live.New(live.Config{Lay: catalogue().Apply})
-	site := web.New(web.Config{Files: true, Store: mine, Hub: hub, Catalogue: catalogue(), Engine: file.Engine{Name: "glassbox", Version: version, Commit: commit()}})
+	site := web.New(web.Config{Files: true, Store: mine, Hub: hub, Catalogue: catalogue(), Sources: engine.Sources, Engine: file.Engine{Name: "glassbox", Version: version, Commit: commit()}})
 	defer site.Close()
 	part := filepath.Clean(dir) + ".new.part"
 	if err := os.RemoveAll(part); err != nil {

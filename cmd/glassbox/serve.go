@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"glassbox/engine"
 	"glassbox/engine/openai"
 	"glassbox/trace/otlp"
 	"glassbox/web"
@@ -58,7 +59,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	head := o.head()
 	runs := newBenches(c.BenchDir, c.AllowBench, l.Addr(), c.APIKey)
-	pages := web.New(web.Config{Store: s.store, Weights: newWeights(head.Model.Tensors, o.engine.Weights()), Stops: desk{o.engine}, Benches: runs, Experiments: &experiments{flags: c.engineFlags, o: o, store: s.store}, Hub: hub, Catalogue: catalogue(), Model: head.Model, Device: head.Device, Engine: head.Engine,
+	pages := web.New(web.Config{Store: s.store, Weights: newWeights(head.Model.Tensors, o.engine.Weights()), Stops: desk{o.engine}, Benches: runs, Experiments: &experiments{flags: c.engineFlags, o: o, store: s.store}, Hub: hub, Catalogue: catalogue(), Sources: engine.Sources, Model: head.Model, Device: head.Device, Engine: head.Engine,
 		ModelID: o.name, Builtin: c.Model == "builtin", Hosts: c.Host})
 	defer pages.Close()
 	defer runs.Close()
