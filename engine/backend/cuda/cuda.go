@@ -40,7 +40,7 @@ type Backend struct {
 	bufs    []driver.Ptr // by graph.Buf; PerKey: see scores
 	scores  grown        // floats of the PerKey buffer
 	parts   grown        // of attention that is split over keys
-	x8, xm  driver.Ptr   // the quantised input of the matrix products at hand: int8; scale and sum of each 32
+	x8, xm  driver.Ptr   // the rounded input of the matrix products at hand: two int8 a number; scale and sum of each 32
 	cache   driver.Ptr   // pages.cuh
 	kv      backend.KV   // its number formats
 	in      input

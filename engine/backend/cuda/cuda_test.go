@@ -141,7 +141,7 @@ func TestEveryOpAndKernelExists(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, be.Close()) }()
 	b := be.(*Backend)
-	named := map[string]bool{"arg_max": true, "top_k": true, "quantize_q8": true, "rope_table": true, "attention_join": true, "add_rms_norm": true}
+	named := map[string]bool{"arg_max": true, "top_k": true, "quantize_q14": true, "rope_table": true, "attention_join": true, "add_rms_norm": true}
 	for _, types := range []backend.KV{kvF16, kvQ8Q4} {
 		b.kv = types
 		for _, n := range []string{"2", "4", "8"} {
@@ -262,7 +262,7 @@ func TestCopiedPages(t *testing.T) {
 	require.Equal(t, next(first), next(backend.Seq{Pages: []kv.Page{3, 2}}))
 }
 
-// The quantised KV cache: as near to the reference with the same cache as the products' int8 inputs allow; here, with float32
+// The quantised KV cache: as near to the reference with the same cache as the products' rounded inputs allow; here, with float32
 // weights, as near as float sums are.
 func TestTheQuantisedCacheComputesWhatTheReferenceDoes(t *testing.T) {
 	m := tinyModel(t, testmodel.Spec{Width: 128})

@@ -71,7 +71,7 @@ func (r *rig) products(ty tensor.Type, w, x, bias driver.Ptr, x8, xm driver.Ptr,
 	return out
 }
 
-// Quantised products are those of the int8 input that quantize_q8 makes; all paths have the same bits.
+// Quantised products are those of the integers that quantize_q14 makes; all paths have the same bits.
 func TestKernelProducts(t *testing.T) {
 	for _, ty := range append(quants, plains...) {
 		t.Run(format(ty), func(t *testing.T) {
@@ -97,9 +97,9 @@ func (r *rig) product(ty tensor.Type, rows, cols, tokens int) {
 	dx := up(r, x)
 	used, x8, xm := x, driver.Ptr(0), driver.Ptr(0)
 	if quantised(ty) {
-		x8, xm = r.room(tokens*cols/4), r.room(tokens*cols/32*2)
-		r.must(r.launch("quantize_q8", [3]int{(cols/32 + 3) / 4, tokens}, 128, 0, x8, xm, dx, cols))
-		used = r.rounded(x, down[int8](r, x8, tokens*cols), down[[2]int32](r, xm, tokens*cols/32))
+		x8, xm = r.room(tokens*cols/2), r.room(tokens*cols/32*2)
+		r.must(r.launch("quantize_q14", [3]int{(cols/32 + 3) / 4, tokens}, 128, 0, x8, xm, dx, cols))
+		used = r.rounded(x, down[int8](r, x8, 2*tokens*cols), down[[2]int32](r, xm, tokens*cols/32))
 	}
 	want := dot64(vals, used, bias, rows, cols, tokens)
 	first := ""
@@ -116,20 +116,21 @@ func (r *rig) product(ty tensor.Type, rows, cols, tokens int) {
 	}
 }
 
-// rounded checks the int8 input and returns the numbers it stands for.
+// rounded checks the integers and returns the numbers it stands for.
 func (r *rig) rounded(x []float32, q []int8, meta [][2]int32) []float32 {
 	used := make([]float32, len(x))
 	for g, m := range meta {
 		d, sum := math.Float32frombits(uint32(m[0])), int32(0)
 		for i := 32 * g; i < 32*g+32; i++ {
-			used[i] = float32(q[i]) * d
-			sum += int32(q[i])
+			c := 256*int32(q[i+32*g]) + int32(q[i+32*g+32])
+			used[i] = float32(c) * d
+			sum += c
 			if math.Abs(float64(x[i]-used[i])) > 0.501*float64(d) {
-				panic(fmt.Sprintf("quantize_q8: %g became %d times %g", x[i], q[i], d))
+				panic(fmt.Sprintf("quantize_q14: %g became %d times %g", x[i], c, d))
 			}
 		}
 		if sum != m[1] {
-			panic(fmt.Sprintf("quantize_q8: sum %d, wanted %d", m[1], sum))
+			panic(fmt.Sprintf("quantize_q14: sum %d, wanted %d", m[1], sum))
 		}
 	}
 	return used

@@ -90,7 +90,7 @@ func (b *Backend) fits() error {
 	for i := range b.g.Bufs {
 		bufs += b.bufBytes(graph.Buf(i))
 	}
-	bufs += int64(b.maxRows() * b.maxCols() * 5 / 4)
+	bufs += int64(b.maxRows() * b.maxCols() * 9 / 4)
 	cache := b.layerBytes() * int64(b.g.Layers)
 	free, total, err := driver.MemInfo()
 	if err != nil {
@@ -165,7 +165,7 @@ func (b *Backend) makeBuffers() (err error) {
 		b.bufs = append(b.bufs, take(b.bufBytes(graph.Buf(i))))
 	}
 	rows, cols := int64(b.maxRows()), int64(b.maxCols())
-	b.x8, b.xm = take(rows*cols), take(rows*(cols+31)/32*8)
+	b.x8, b.xm = take(2*rows*cols), take(rows*(cols+31)/32*8)
 	b.cache = take(b.layerBytes() * int64(b.g.Layers))
 	if err != nil {
 		return err

@@ -213,13 +213,13 @@ func matMul(b *Backend, s *step) error {
 	return b.launch(name, grid, threads, 0, b.bufs[s.n.Out], b.weights[w], b.x8, b.xm, bias, w.Rows, w.Cols, n)
 }
 
-// quantise makes the int8 input of a product. Several products of one input share it.
+// quantise makes the integers that a product takes. Several products of one input share it.
 func (b *Backend) quantise(s *step, n int) error {
 	if !s.fresh && b.batch.Tap == nil {
 		return nil
 	}
 	cols := s.n.W.Cols
-	return b.launch("quantize_q8", [3]int{(cols/32 + 3) / 4, n}, 128, 0, b.x8, b.xm, b.bufs[s.n.A], cols)
+	return b.launch("quantize_q14", [3]int{(cols/32 + 3) / 4, n}, 128, 0, b.x8, b.xm, b.bufs[s.n.A], cols)
 }
 
 // rope turns queries and keys by their positions. The first one of a pass fills the table of its tokens.

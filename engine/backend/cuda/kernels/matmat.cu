@@ -1,8 +1,8 @@
 // matmat.cu: matrix products for many tokens (prefill) on the tensor cores, in int8.
-//   mat_mat_T(y, w, xq, xm, bias, rows, cols, tokens)     y[t][r] = w[r] · x[t] (+ bias[r]), x as quantize_q8 makes it
+//   mat_mat_T(y, w, xq, xm, bias, rows, cols, tokens)     y[t][r] = w[r] · x[t] (+ bias[r]), x as quantize_q14 makes it
 // A block makes 32 rows x 32 tokens, grid (rows / 32, tokens / 32), 256 threads. Its eight warps take the groups of 32 columns
-// in turn, warp c groups c, c+8, c+16, ...: the lane groups of mat_vec. Weights go from memory into registers as int8, one mma
-// makes the integers of 16 rows x 8 tokens x 32 columns, each is scaled and added; the eight sums meet in pairs at the end,
+// in turn, warp c groups c, c+8, c+16, ...: the lane groups of mat_vec. Weights go from memory into registers as int8, two mma
+// (high and low halves of x) make the integers of 16 rows x 8 tokens x 32 columns, each is scaled and added; the eight sums meet in pairs at the end,
 // through shared memory. Integers are exact, so the bits are mat_vec's. Moves the weights once for 32 tokens.
 #include "quant.cuh"
 
@@ -20,13 +20,13 @@ template <class Q> static __device__ __forceinline__ void mat_mat(float* y, cons
       for (int i = 0; i < 4; i++) acc[m][n][i] = 0;
   for (int b = warp; b < nb; b += 8) {
     const int j = b % Q::groups;
-    int x[4][2];
+    int x[4][4];  // high halves, low halves
     int2 meta[4][2];
 #pragma unroll
     for (int n = 0; n < 4; n++) {
       const int t = min(t0 + 8 * n + g, tokens - 1);  // beyond the last: computed and thrown away
-      x[n][0] = __ldg(xq + (size_t)t * (cols / 4) + b * 8 + q);
-      x[n][1] = __ldg(xq + (size_t)t * (cols / 4) + b * 8 + 4 + q);
+#pragma unroll
+      for (int i = 0; i < 4; i++) x[n][i] = __ldg(xq + (size_t)t * (cols / 2) + b * 16 + 4 * i + q);
 #pragma unroll
       for (int i = 0; i < 2; i++) meta[n][i] = __ldg(xm + (size_t)min(t0 + 8 * n + 2 * q + i, tokens - 1) * nb + b);
     }
@@ -47,9 +47,16 @@ template <class Q> static __device__ __forceinline__ void mat_mat(float* y, cons
           mma_s8_half(c, lo[0], lo[1], x[n][0]);
           mma_s8_half(d, hi[0], hi[1], x[n][1]);
 #pragma unroll
+          for (int i = 0; i < 4; i++) { c[i] *= 256; d[i] *= 256; }
+          mma_s8_half(c, lo[0], lo[1], x[n][2]);
+          mma_s8_half(d, hi[0], hi[1], x[n][3]);
+#pragma unroll
           for (int i = 0; i < 4; i++) c[i] = Q::combine(u[i / 2], j, c[i], d[i]);
         } else {
           mma_s8(c, lo[0], lo[1], hi[0], hi[1], x[n][0], x[n][1]);
+#pragma unroll
+          for (int i = 0; i < 4; i++) c[i] *= 256;
+          mma_s8(c, lo[0], lo[1], hi[0], hi[1], x[n][2], x[n][3]);
         }
 #pragma unroll
         for (int i = 0; i < 4; i++) acc[m][n][i] = __fadd_rn(acc[m][n][i], Q::term(u[i / 2], j, c[i], meta[n][i % 2].y, __int_as_float(meta[n][i % 2].x)));
@@ -73,7 +80,7 @@ template <class Q> static __device__ __forceinline__ void mat_mat(float* y, cons
   }
 }
 #define MAT_MAT(name, T)                                                                                                         \
-  extern "C" __global__ void __launch_bounds__(256)                                                                              \
+  extern "C" __global__ void __launch_bounds__(256, 1)                                                                           \
   mat_mat_##name(float* __restrict__ y, const uint8_t* __restrict__ w, const int* __restrict__ xq, const int2* __restrict__ xm, \
                  const float* __restrict__ bias, int rows, int cols, int tokens) {                                              \
     mat_mat<T>(y, w, xq, xm, bias, rows, cols, tokens);                                                                          \

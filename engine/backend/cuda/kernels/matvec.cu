@@ -1,24 +1,26 @@
 // matvec.cu: matrix products for few tokens: decode, and the head.
-//   quantize_q8(xq, xm, x, cols)                            x [tokens][cols] f32 to int8 in groups of 32, with scale and sum
+//   quantize_q14(xq, xm, x, cols)                           x [tokens][cols] f32 to codes of 14 bits in groups of 32, with scale
+//                                                           and sum. A code is 256 h + l, both int8; 32 h, then 32 l a group
 //   mat_vec_T(y, w, xq, xm, bias, rows, cols, tokens)       y[t][r] = w[r] · x[t] (+ bias[r]), w in quantised format T
 //   mat_vec_T(y, w, x, bias, rows, cols, tokens)            the same with T = f32, f16 or bf16 and x in f32
 //   mat_vec_T_x4                                            four tokens for each read of a weight
 //   gate_up_swiglu_T(y, gate, up, xq, xm, rows, cols)       y = silu(gate · x) * (up · x) of one token: the two products and
 //                                                           the gate in one, with the same bits as the three
 // One warp a row, 128 threads; grid (rows / 4, tokens or tokens / 4). Quantised: four lanes share a group of 32 and add their
-// integers; lane group c takes groups c, c+8, c+16, ... and the eight sums meet in pairs. matmat.cu adds in the same order,
+// integers, two products of int8 for each; lane group c takes groups c, c+8, c+16, ... and the eight sums meet in pairs. matmat.cu adds in the same order,
 // so a token's result does not depend on how many there are. Moves the weights once for one or four tokens.
 #include "glu.cuh"
 #include "quant.cuh"
 
 extern "C" __global__ void __launch_bounds__(128)
-quantize_q8(int8_t* __restrict__ xq, int2* __restrict__ xm, const float* __restrict__ x, int cols) {
+quantize_q14(int8_t* __restrict__ xq, int2* __restrict__ xm, const float* __restrict__ x, int cols) {
   const int g = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (g >= cols / 32) return;
-  const size_t at = (size_t)blockIdx.y * cols + g * 32 + lane;
-  const float v = x[at], d = warp_max(fabsf(v)) / 127.0f;
-  const int q = d > 0 ? __float2int_rn(v / d) : 0;
-  xq[at] = (int8_t)q;
+  const size_t at = (size_t)blockIdx.y * cols + g * 32;
+  const float v = x[at + lane], d = warp_max(fabsf(v)) / kInputTop;
+  const int q = d > 0 ? __float2int_rn(v / d) : 0, h = (q + 128) >> 8;
+  xq[2 * at + lane] = (int8_t)h;
+  xq[2 * at + 32 + lane] = (int8_t)(q - 256 * h);
   int sum = q;
 #pragma unroll
   for (int o = 16; o > 0; o >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, o);
@@ -41,8 +43,8 @@ template <class Q, int NT> static __device__ __forceinline__ void dots(float (&a
       int s = 0;
       const bool use = on && t < n;
       if (use) {
-        const int* x = xq + (size_t)t * (cols / 4) + b * 8 + q;
-        s = Q::combine(u, b % Q::groups, __dp4a(lo, __ldg(x), 0), __dp4a(hi, __ldg(x + 4), 0));
+        const int* x = xq + (size_t)t * (cols / 2) + b * 16 + q;
+        s = Q::combine(u, b % Q::groups, __dp4a(lo, __ldg(x + 8), 256 * __dp4a(lo, __ldg(x), 0)), __dp4a(hi, __ldg(x + 12), 256 * __dp4a(hi, __ldg(x + 4), 0)));
       }
       s += __shfl_xor_sync(0xffffffffu, s, 1);
       s += __shfl_xor_sync(0xffffffffu, s, 2);
@@ -62,7 +64,7 @@ template <class Q, int NT> static __device__ __forceinline__ void mat_vec(float*
   const int r = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, t0 = blockIdx.y * NT;
   if (r >= rows) return;
   float acc[NT];
-  dots<Q, NT>(acc, w + (size_t)r * (cols / 32 / Q::groups) * Q::bytes, xq + (size_t)t0 * (cols / 4), xm + (size_t)t0 * (cols / 32), cols, tokens - t0);
+  dots<Q, NT>(acc, w + (size_t)r * (cols / 32 / Q::groups) * Q::bytes, xq + (size_t)t0 * (cols / 2), xm + (size_t)t0 * (cols / 32), cols, tokens - t0);
   if (threadIdx.x % 32) return;
   const float b = bias ? bias[r] : 0.0f;
 #pragma unroll

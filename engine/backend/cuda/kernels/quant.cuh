@@ -1,11 +1,15 @@
 // quant.cuh: the quantised formats of model files (ggml's block layouts, see package tensor), as groups of 32 weights.
 //
 // A format has units of `bytes` with `groups` groups of 32. ints gives lane q (0 to 3) of the four that share group j its
-// eight weights as int8: numbers 4q to 4q+3, and 16 more. With x as int8 times dx, and xs the sum of those int8, the dot
+// eight weights as int8: numbers 4q to 4q+3, and 16 more. With x as integers times dx, and xs the sum of these, the dot
 // product of the group is term(combine(sum over the first 16, sum over the last 16), xs, dx): integers are summed exactly, so
 // it is the same on every path. value is one weight as float.
 #pragma once
 #include "gpu.cuh"
+
+// Inputs are integers up to this one: 256 h + l with int8 h and l. The sums of Q6_K stay below 2 * 128 * 16 * 32 * 8128, half of
+// what 32 bits hold.
+static constexpr float kInputTop = 8128.0f;
 
 struct Q8_0 {
   static constexpr int bytes = 34, groups = 1;
