@@ -170,7 +170,7 @@ LLAMA_REQUEST := {"messages":[{"role":"user","content":"Why is the sky blue?"}],
 record-engines: ## record other engines again: VLLM=PYTHON VLLM_MODEL=FOLDER, SGLANG=PYTHON SGLANG_MODEL=FOLDER SGLANG_STUB=FOLDER, LLAMA_SERVER=PROGRAM LLAMA_MODEL=FILE (as root)
 	@{ [ -x "$(VLLM)" ] && [ -d "$(VLLM_MODEL)" ]; } || { [ -x "$(LLAMA_SERVER)" ] && [ -f "$(LLAMA_MODEL)" ]; } || { [ -x "$(SGLANG)" ] && [ -d "$(SGLANG_MODEL)" ] && [ -d "$(SGLANG_STUB)/sgl_kernel" ]; } || { echo 'wanted VLLM=PYTHON and VLLM_MODEL=FOLDER, LLAMA_SERVER=PROGRAM and LLAMA_MODEL=FILE, or SGLANG=PYTHON, SGLANG_MODEL=FOLDER and SGLANG_STUB=FOLDER with a package sgl_kernel; docs/engines.md says how to make them'; exit 2; }
 	[ -z "$(VLLM)" ] || VLLM_CPU_KVCACHE_SPACE=1 HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 go run ./cmd/glassbox attach --engine vllm --timeout 20m --url http://127.0.0.1:8123 -o static/recordings/chat-in-vllm.gbx \
-	  --model-name SmolLM2-135M-Instruct --model-architecture llama --model-quantization float32 -- $(VLLM) -m vllm.entrypoints.openai.api_server \
+	  --model-name SmolLM2-135M-Instruct --model-architecture llama --model-quantization float32 -- env OMP_NUM_THREADS=1 $(VLLM) -m vllm.entrypoints.openai.api_server \
 	  --model $(VLLM_MODEL) --served-model-name smol --dtype float32 --max-model-len 512 --max-num-seqs 4 --enforce-eager --host 127.0.0.1 --port 8123
 	[ -z "$(LLAMA_SERVER)" ] || go run ./cmd/glassbox attach --engine llamacpp --request <(echo '$(LLAMA_REQUEST)') --url http://127.0.0.1:8124 -o static/recordings/chat-in-llamacpp.gbx \
 	  --model-name SmolLM2-135M-Instruct --model-architecture llama --model-quantization Q4_1 -- $(LLAMA_SERVER) -m $(LLAMA_MODEL) --no-repack -t 2 -np 2 -c 2048 --no-ui --host 127.0.0.1 --port 8124
