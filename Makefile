@@ -179,6 +179,12 @@ record-engines: ## record other engines again: VLLM=PYTHON VLLM_MODEL=FOLDER, SG
 	  --model-path $(SGLANG_MODEL) --served-model-name smol --device cpu --dtype float32 --context-length 512 --max-running-requests 4 --max-total-tokens 2048 \
 	  --attention-backend torch_native --sampling-backend pytorch --disable-overlap-schedule --sleep-on-idle --host 127.0.0.1 --port 8125
 
+.PHONY: modmaps
+modmaps: ## draw the maps of modules again: VLLM_SRC and SGLANG_SRC are the folders that hold those packages; ours always
+	go run ./cmd/glassbox modmap --src . --go --recording static/recordings/why-is-the-sky-blue.gbx -o static/modmaps/glassbox.json
+	@[ -z "$(VLLM_SRC)" ] || go run ./cmd/glassbox modmap --src $(VLLM_SRC) --package vllm --recording static/recordings/chat-in-vllm.gbx -o static/modmaps/vllm.json
+	@[ -z "$(SGLANG_SRC)" ] || go run ./cmd/glassbox modmap --src $(SGLANG_SRC) --package sglang --recording static/recordings/chat-in-sglang.gbx -o static/modmaps/sglang.json
+
 .PHONY: recordings
 recordings: ## record what ships in static/recordings again; on a quiet machine, from a clean checkout
 	@[ -z "$$(git status --porcelain)" ] || { echo "recordings: the checkout has changes; the commit in the recordings would not be their source" >&2; exit 1; }

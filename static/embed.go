@@ -6,7 +6,7 @@ package static
 
 import "embed"
 
-// Files are the folders css, js, recordings and pictures (close-ups of them), and the files beside them.
+// Files are the folders css, js, modmaps, recordings and pictures (close-ups of them), and the files beside them.
 //
-//go:embed css js recordings pictures page.js walk.js stages.js favicon.svg
+//go:embed css js modmaps recordings pictures page.js walk.js stages.js favicon.svg
 var Files embed.FS

@@ -28,6 +28,8 @@ type Engine struct {
 	Pass     string // symbol of one run of the model, with its path: "vllm/x.py:Runner.execute"
 	Layer    string // symbol of one layer
 
+	Entries []string // modules that its processes start in, for the map of its modules
+
 	URL    string // where it listens unless told otherwise
 	Health string // path that answers 200 when it can serve
 }

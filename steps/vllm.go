@@ -18,5 +18,6 @@ var vllm = Engine{
 		{Lane: file.Lane{ID: "api", Title: "API server", Note: "process 1, event loop"}, Thread: `^main$`},
 		{Lane: file.Lane{ID: "api.threads", Title: "API server, other threads", Note: "process 1"}},
 	},
-	URL: "http://127.0.0.1:8000", Health: "/health",
+	Entries: []string{"vllm.entrypoints.openai.api_server", "vllm.v1.engine.core", "vllm.v1.executor.multiproc_executor"},
+	URL:     "http://127.0.0.1:8000", Health: "/health",
 }

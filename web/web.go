@@ -73,6 +73,7 @@ type Server struct {
 	film        func() view.Film
 	stages      func() view.Stages
 	catalogues  func() []*steps.Stage
+	maps        func() []view.ModuleMap
 }
 
 // New returns a server. Nothing is read or computed before it is asked for.
@@ -87,6 +88,7 @@ func New(c Config) *Server {
 	s.docs, s.walkthrough, s.cards = sync.OnceValue(s.readDocs), sync.OnceValue(s.readChapters), sync.OnceValue(s.readCards)
 	s.film, s.stages = sync.OnceValue(s.readFilm), sync.OnceValue(s.readStages)
 	s.catalogues = sync.OnceValue(func() []*steps.Stage { return steps.Stages(c.Sources) })
+	s.maps = sync.OnceValue(s.readMaps)
 	s.mux = http.NewServeMux()
 	for pattern, f := range map[string]http.HandlerFunc{
 		"GET /{$}":                               s.home,
@@ -94,6 +96,8 @@ func New(c Config) *Server {
 		"POST /traces/{id}/delete":               s.deleteForm,
 		"GET /trace/{id}":                        s.tracer,
 		"GET /trace/{id}/print":                  s.walk,
+		"GET /modules":                           s.modules,
+		"GET /modules/{name}":                    s.toModules,
 		"GET /embed/{id}":                        s.embed,
 		"GET /live":                              s.livePage,
 		"GET /walk":                              s.chapters,

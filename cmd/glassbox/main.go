@@ -28,6 +28,7 @@ type cli struct {
 	Export     exportCmd     `cmd:"" help:"Turn a recording into another form: Perfetto, speedscope, CSV, JSON."`
 	Attach     attachCmd     `cmd:"" help:"Run another engine so that one request is recorded inside it."`
 	Steps      stepsCmd      `cmd:"" help:"Check the catalogues of other engines."`
+	Modmap     modmapCmd     `cmd:"" help:"Draw the modules of a program as a map: who imports whom, and the way of a recorded request over it."`
 	Bench      benchCmd      `cmd:"" help:"Measure any OpenAI-compatible endpoint."`
 	Model      modelCmd      `cmd:"" help:"What is in a model file."`
 	Roof       roofCmd       `cmd:"" help:"Measure what this machine can read and compute; recordings are held against it."`

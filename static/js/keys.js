@@ -1,1 +1,1 @@
-import{d as a}from"./parts/chunk-TS45RY55.js";Object.assign(globalThis,{glassbox:{commandTable:a}});
+import{d as a}from"./parts/chunk-3OC37L3M.js";Object.assign(globalThis,{glassbox:{commandTable:a}});

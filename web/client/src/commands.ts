@@ -1,7 +1,7 @@
 // The one list of commands. The key handler, the ? sheet, the palette and the
 // table in the docs are all made from it.
 
-export type Group = 'Walk' | 'Depth' | 'Play' | 'Views' | 'Timeline' | 'Pass and tape' | 'Attention and lens' | 'Compare' | 'Stop and touch' | 'Find' | 'Page';
+export type Group = 'Walk' | 'Depth' | 'Play' | 'Views' | 'Timeline' | 'Pass and tape' | 'Attention and lens' | 'Modules' | 'Compare' | 'Stop and touch' | 'Find' | 'Page';
 
 export interface Command {
   id: string;
@@ -44,14 +44,14 @@ export const COMMANDS: readonly Command[] = [
   { id: 'view.7', group: 'Views', title: 'Memory', keys: ['7'] },
   { id: 'view.8', group: 'Views', title: 'Modules', keys: ['8'] },
   { id: 'view.9', group: 'Views', title: 'Compare', keys: ['9'] },
-  { id: 'zoom.in', group: 'Timeline', title: 'Zoom in', keys: ['+', '='], when: 'timeline' },
-  { id: 'zoom.out', group: 'Timeline', title: 'Zoom out', keys: ['-'], when: 'timeline' },
-  { id: 'zoom.fit', group: 'Timeline', title: 'The whole request', keys: ['0'], when: 'timeline' },
-  { id: 'time.in', group: 'Timeline', title: 'Zoom in, by place of the key', keys: ['code:KeyW'], when: 'timeline' },
-  { id: 'time.out', group: 'Timeline', title: 'Zoom out, by place of the key', keys: ['code:KeyS'], when: 'timeline' },
-  { id: 'time.left', group: 'Timeline', title: 'Earlier', keys: ['code:KeyA'], when: 'timeline' },
-  { id: 'time.right', group: 'Timeline', title: 'Later', keys: ['code:KeyD'], when: 'timeline' },
-  { id: 'focus', group: 'Timeline', title: 'Centre the selection, again: fit it', keys: ['f'], when: 'timeline' },
+  { id: 'zoom.in', group: 'Timeline', title: 'Zoom in', keys: ['+', '='], when: 'timeline modules' },
+  { id: 'zoom.out', group: 'Timeline', title: 'Zoom out', keys: ['-'], when: 'timeline modules' },
+  { id: 'zoom.fit', group: 'Timeline', title: 'The whole request, the whole map', keys: ['0'], when: 'timeline modules' },
+  { id: 'time.in', group: 'Timeline', title: 'Zoom in, by place of the key', keys: ['code:KeyW'], when: 'timeline modules' },
+  { id: 'time.out', group: 'Timeline', title: 'Zoom out, by place of the key', keys: ['code:KeyS'], when: 'timeline modules' },
+  { id: 'time.left', group: 'Timeline', title: 'Earlier; to the left', keys: ['code:KeyA'], when: 'timeline modules' },
+  { id: 'time.right', group: 'Timeline', title: 'Later; to the right', keys: ['code:KeyD'], when: 'timeline modules' },
+  { id: 'focus', group: 'Timeline', title: 'Centre the selection, again: fit it', keys: ['f'], when: 'timeline modules' },
   { id: 'layer.prev', group: 'Pass and tape', title: 'Layer before', keys: ['['], when: 'pass tape' },
   { id: 'layer.next', group: 'Pass and tape', title: 'Layer after', keys: [']'], when: 'pass tape' },
   { id: 'pass.scope', group: 'Pass and tape', title: 'Times of all layers, or of the one under the dial', keys: ['a'], when: 'pass' },
@@ -67,6 +67,8 @@ export const COMMANDS: readonly Command[] = [
   { id: 'grid.word', group: 'Attention and lens', title: 'Writers of the next leading word', keys: ['w'], when: 'lens' },
   { id: 'grid.second', group: 'Attention and lens', title: 'Writers against the next leading word, or against none', keys: ['h'], when: 'lens' },
   { id: 'grid.panes', group: 'Attention and lens', title: 'Heads and map, heads alone, map alone', keys: ['w'], when: 'attention' },
+  { id: 'map.from', group: 'Modules', title: 'Begin a path at the marked module, or end it', keys: ['m'], when: 'modules' },
+  { id: 'map.edges', group: 'Modules', title: 'Imports: of the marked module, all, none', keys: ['u'], when: 'modules' },
   { id: 'ablate', group: 'Compare', title: 'Knock out: run again without a part of the model, side by side', keys: ['Shift+K'] },
   { id: 'compare.times', group: 'Compare', title: 'Times of a decode pass, of the prefill, of steps outside passes', keys: ['d'], when: 'compare' },
   { id: 'compare.with', group: 'Compare', title: 'Hold against another recording', keys: ['w'], when: 'compare' },

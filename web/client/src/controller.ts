@@ -255,7 +255,8 @@ export class Controller {
     };
     const look = (): void => {
       const step = /^\d+$/.test(input.value.trim()) ? Number(input.value) - 1 : -1, direct = r.steps[step];
-      hits = search(r, input.value);
+      const own = input.value.startsWith('>') ? [] : this.stage?.current?.hits?.(input.value) ?? [];
+      hits = [...own.map((f): Hit => ({ kind: 'view', ...f })), ...search(r, input.value)];
       if (direct) hits = [...hits.filter((h) => h.step === direct.id && h.kind === 'step'), ...hits.filter((h) => h.step !== direct.id || h.kind !== 'step')];
       n = 0;
       paint();
@@ -274,6 +275,7 @@ export class Controller {
   private take(h: Hit): void {
     const r = this.host.recording!, s = this.host.state;
     if (h.cmd) { this.run(h.cmd); return; }
+    if (h.go) { h.go(); return; }
     this.player.stop();
     this.host.set(fit(r, { ...s, step: h.step ?? s.step, pass: h.pass ?? s.pass, sel: h.span ?? '', source: 0 }));
   }

@@ -11,7 +11,7 @@ export function helpSheet(letters: boolean): string {
   return `<div class="sheet"><h2>Keys<button data-close data-k="close">Close <kbd>Esc</kbd></button></h2><div class="cols">${groups.map(part).join('')}</div><p class="foot">Arrows, Space, Enter, Esc, Home, End, PgUp and PgDn walk everything alone. <label><input type="checkbox" data-letters ${letters ? 'checked' : ''}> single letters</label>. A filled dot is measured, a half dot derived, a ring declared.</p></div>`;
 }
 
-export interface Hit { kind: 'step' | 'token' | 'command' | 'span'; label: string; hint: string; letter: string; step?: string; pass?: number; cmd?: string; span?: string }
+export interface Hit { kind: 'step' | 'token' | 'command' | 'span' | 'view'; label: string; hint: string; letter: string; step?: string; pass?: number; cmd?: string; span?: string; go?: () => void }
 
 const has = (text: string, words: string[]): boolean => words.every((w) => text.includes(w));
 

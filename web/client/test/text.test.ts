@@ -134,11 +134,12 @@ test('a view is shown only when this recording has what it draws', () => {
   assert.deepEqual(VIEWS.map((v) => v.n), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
   for (const v of VIEWS) {
     if (v.id === 'attention' || v.id === 'lens') assert.match(v.missing(r)!, /this engine does not hand it out/);
+    else if (v.id === 'modules') assert.match(v.missing(r)!, /no map of its engine ships/);
     else if (v.id === 'memory') assert.match(v.missing(r)!, /does not say what happened to the cache/);
     else assert.ok(drawable(v) ? v.missing(r) === null : /./.test(v.missing(r) ?? 'none'), v.id);
   }
   const ours = Recording.parse({ ...synthetic(2, 2), engine: { name: 'glassbox' } }); // says itself which command records it
-  for (const v of VIEWS) if (v.id === 'attention' || v.id === 'lens') assert.equal(v.missing(ours), null);
+  for (const v of VIEWS) if (/^(attention|lens|modules)$/.test(v.id)) assert.equal(v.missing(ours), null);
   const cached = Recording.parse({ ...synthetic(2, 2), memory: { page_tokens: 16, pages: 4, page_bytes: 1, bytes_per_token: 1, keys: 'F16', values: 'F16', prefix_cache: false } });
   assert.equal(VIEWS.find((v) => v.id === 'memory')!.missing(cached), null);
 });

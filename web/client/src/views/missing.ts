@@ -23,4 +23,9 @@ export const noAttention: Missing = (r) => (hasArray(r, 'attention') ? null : ou
 export const noLens: Missing = (r) => (hasLens(r) ? null : ours(r));
 export const noMemory: Missing = (r) => (memoryOf(r) ? null : 'not in this recording: it does not say what happened to the cache');
 export const noSpans: Missing = (r) => (r.spans.length || r.live ? null : 'not in this recording: it has no spans');
+/** SAVED is true in the one script for saved pages and pages of others: there is no server that has the maps of modules. */
+declare const SAVED: boolean | undefined;
+/** Engines whose map of modules ships with the site. */
+export const MAPPED: readonly string[] = ['vllm', 'glassbox'];
+export const noModules: Missing = (r) => (!MAPPED.includes(r.file.engine.name) ? 'not for this recording: no map of its engine ships' : typeof SAVED !== 'undefined' && SAVED ? 'not in a saved page: its map comes from the server' : null);
 export const stillRunning: Missing = (r) => (r.live ? 'the request is still running' : null);

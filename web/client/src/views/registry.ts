@@ -1,11 +1,12 @@
 // The views, 1 to 9. The first is here from the start; the code of the others
 // comes when they are first shown. A view that is not built into this client
 // has neither and says why it is not offered.
-import { noAttention, noLens, noMemory, noOps, noSpans, stillRunning } from './missing';
+import { noAttention, noLens, noMemory, noModules, noOps, noSpans, stillRunning } from './missing';
 import { requestView } from './request';
 import type { ViewKind } from './view';
 import type { Recording } from '../recording';
 
+declare const SAVED: boolean | undefined;
 type Load = () => Promise<ViewKind>;
 const lazy = (n: number, id: string, title: string, missing: ViewKind['missing'], load?: Load): ViewKind => ({ n, id, title, missing, ...(load ? { load } : {}) });
 
@@ -17,7 +18,7 @@ export const VIEWS: readonly ViewKind[] = [
   lazy(5, 'lens', 'Lens', noLens, () => import('./lens').then((m) => m.lensView)),
   lazy(6, 'timeline', 'Timeline', noSpans, () => import('./timeline').then((m) => m.timelineView)),
   lazy(7, 'memory', 'Memory', noMemory, () => import('./memory').then((m) => m.memoryView)),
-  lazy(8, 'modules', 'Modules', (r) => (r.file.modules?.length ? 'this page cannot draw it yet' : 'not in this recording: it has no module graph')),
+  lazy(8, 'modules', 'Modules', noModules, typeof SAVED !== 'undefined' && SAVED ? undefined : () => import('./modules').then((m) => m.modulesView)),
   lazy(9, 'compare', 'Compare', stillRunning, () => import('./compare').then((m) => m.compareView)),
 ];
 

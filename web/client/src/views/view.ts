@@ -8,6 +8,9 @@ import type { State } from '../state';
 
 export interface Table { caption: string; head: string[]; rows: (string | number)[][]; now?: number }
 
+/** Something that a view finds for the palette, and how to go there. */
+export interface Found { label: string; hint: string; letter: string; go(): void }
+
 export interface ViewContext {
   readonly recording: Recording;
   readonly state: State;
@@ -32,6 +35,8 @@ export interface View {
   beat?(d: 1 | -1, speed: number): Beat | null | undefined;
   /** the strip below the stage where the view has its own, as SVG; groups carry data-step and, where it matters, data-layer. null: the steps */
   strip?(w: number, h: number, byTime: boolean): string | null;
+  /** what the view has for a query of the palette, beside steps and commands */
+  hits?(query: string): Found[];
   /** who owns the arrows, when it is not the walk */
   owner?(): string | null;
   /** the same content as a table: for readers, exports and print */

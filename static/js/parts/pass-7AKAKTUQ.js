@@ -1,1 +1,0 @@
-import{f as a,g as b,h as c,i as d,j as e}from"./chunk-HOOWA3OO.js";import"./chunk-QTGYAQT7.js";import"./chunk-VXKC2EFA.js";import"./chunk-4D7II5DO.js";import"./chunk-CPIR6RUI.js";import"./chunk-P66MWCDE.js";import"./chunk-24OHSCXW.js";import"./chunk-AKIQZ53X.js";import"./chunk-MOYTIHSR.js";export{d as otherKind,e as passTable,a as passView,c as rowUnder,b as scopeOf};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-B2ATCPYE.js";import"./chunk-X6DUHFIQ.js";import"./chunk-6M46RJMG.js";import"./chunk-TS45RY55.js";import"./chunk-QTGYAQT7.js";import"./chunk-ECXMKOLI.js";import"./chunk-CPIR6RUI.js";import"./chunk-P66MWCDE.js";import"./chunk-24OHSCXW.js";import"./chunk-AKIQZ53X.js";import"./chunk-MOYTIHSR.js";export{a as Tracer};

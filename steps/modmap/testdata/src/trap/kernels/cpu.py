@@ -1,0 +1,1 @@
+from trap.core import types

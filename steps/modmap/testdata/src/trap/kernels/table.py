@@ -1,0 +1,1 @@
+from trap.util.paths import join

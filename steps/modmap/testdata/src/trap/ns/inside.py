@@ -1,0 +1,1 @@
+import trap.util.deep

@@ -1,0 +1,1 @@
+from trap import util
