@@ -225,3 +225,13 @@ export function layoutMap(m: MapInput, W: number, H: number, tw: Measure, opt: L
   // too much for this size: lay it out on a larger sheet of the same shape
   return k > 1 && !final ? layoutMap(m, Math.ceil(W * k), Math.ceil(H * k), tw, opt, true) : b;
 }
+
+/**
+ * layoutWide is for a sheet that is as wide as the walk needs at full size,
+ * seen through a window of W x H px: nothing is made smaller to fit.
+ */
+export function layoutWide(m: MapInput, W: number, H: number, tw: Measure, opt: LayoutOptions = {}): MapLayout {
+  let l = layoutMap(m, W, H, tw, opt, true);
+  for (let k = 0; k < 3 && l.needW > l.width; k++) l = layoutMap(m, Math.ceil(l.needW) + 1, H, tw, opt, true);
+  return l;
+}

@@ -2,7 +2,7 @@
 // only, so that the same code draws the view, the home page, close-ups,
 // exports and tests. It does not know about the page.
 import { esc, exactNs, svgBadge, time } from './format';
-import { layoutMap, roomName, type LayoutOptions, type MapInput, type MapLayout, type Measure, inputOf, PAD } from './layout';
+import { layoutMap, layoutWide, roomName, type LayoutOptions, type MapInput, type MapLayout, type Measure, inputOf, PAD } from './layout';
 import { STAGES, STAGE_LETTER, STAGE_NAME, type Recording } from './recording';
 import { path, Routes, type Point } from './route';
 import type { Form, Stage } from './schema';
@@ -26,36 +26,56 @@ export interface MapOptions extends LayoutOptions {
   bare?: boolean;
   /** step that the mark stands on while it travels is not drawn */
   noMark?: boolean;
+  /** as wide as it has to be, in place of fitted, and seen through a window around the playhead */
+  wide?: boolean;
 }
 
-export interface MapDrawing { svg: string; layout: MapLayout; routes: Routes; input: MapInput; frame: { x0: number; x1: number; y: number } | null }
+export interface MapDrawing { svg: string; layout: MapLayout; routes: Routes; input: MapInput; frame: { x0: number; x1: number; y: number } | null; pane: Pane | null }
 
 interface Ctx {
   r: Recording; s: State; cur: number; m: MapInput; l: MapLayout; rt: Routes; tw: Measure; o: MapOptions;
   color: (i: number) => string;
+  pane: Pane | null;
 }
 
 /** The layout does not depend on the playhead: it is made once for a recording and size. */
 const laid = new WeakMap<Recording, Map<string, { m: MapInput; l: MapLayout; rt: Routes; v: number }>>();
 function laidOut(r: Recording, W: number, H: number, tw: Measure, o: MapOptions): { m: MapInput; l: MapLayout; rt: Routes } {
-  const key = JSON.stringify([W, H, o.pitch, o.gap, o.maxRows, o.ruler, o.maxGut]);
+  const key = JSON.stringify([W, H, o.pitch, o.gap, o.maxRows, o.ruler, o.maxGut, o.wide]);
   let of = laid.get(r);
   if (!of) laid.set(r, (of = new Map()));
   const had = of.get(key);
   if (had && had.v === r.shape) return had;
   if (of.size > 8) of.clear();
-  const m = inputOf(r), l = layoutMap(m, W, H, tw, o), made = { m, l, rt: new Routes(m, l), v: r.shape };
+  const m = inputOf(r), l = (o.wide ? layoutWide : layoutMap)(m, W, H, tw, o), made = { m, l, rt: new Routes(m, l), v: r.shape };
   of.set(key, made);
   return made;
 }
 
+/** shrunk is how much smaller than full size the fitted map is drawn: 1 is full size. */
+export function shrunk(r: Recording, W: number, H: number, tw: Measure, o: MapOptions = {}): number {
+  const { l } = laidOut(r, W, H, tw, o);
+  return Math.min(1, W / Math.max(l.width, l.needW), H / Math.max(l.height, l.needH));
+}
+
+/** A window on the sheet, in px of the sheet. */
+export interface Pane { x: number; y: number; w: number; h: number }
+
+/** paneAt puts the column of the playhead in the middle of a window of W x H: it moves only when the mark changes its column. */
+export function paneAt(l: MapLayout, i: number, W: number, H: number): Pane {
+  const p = l.pos[i], c = p && l.cols[p.col], w = Math.max(l.width, l.needW), h = Math.max(l.height, l.needH);
+  const x = c ? c.x + c.w / 2 - W / 2 : 0, y = p ? p.y - H / 2 : 0;
+  return { x: Math.max(0, Math.min(w - W, x)), y: Math.max(0, Math.min(h - H, y)), w: W, h: H };
+}
+
 export function drawMap(r: Recording, s: State, W: number, H: number, tw: Measure, o: MapOptions = {}): MapDrawing {
   const { m, l, rt } = laidOut(r, W, H, tw, o);
-  const c: Ctx = { r, s, cur: at(r, s), m, l, rt, tw, o, color: (i) => `var(--st-${STAGE_LETTER[r.steps[i]!.stage]})` };
+  const pane = o.wide ? paneAt(l, at(r, s), W, H) : null;
+  const c: Ctx = { r, s, cur: at(r, s), m, l, rt, tw, o, pane, color: (i) => `var(--st-${STAGE_LETTER[r.steps[i]!.stage]})` };
   const t = turns(r, s);
   const loop = layerFrame(c, t.layer);
   const svg = laneRules(c) + ruler(c) + rooms(c) + doors(c) + residual(c) + loop.svg + waitLine(c) + tokenTrack(c, t.token) + tracks(c) + hands(c) + stations(c);
-  return { svg, layout: l, routes: rt, input: m, frame: loop.frame };
+  return { svg, layout: l, routes: rt, input: m, frame: loop.frame, pane };
 }
 
 function laneRules({ m, rt, l }: Ctx): string {
@@ -74,10 +94,13 @@ export function stageSpans(r: Recording, l: MapLayout): Map<Stage, [number, numb
   return out;
 }
 
-function ruler({ r, l, cur, tw, o }: Ctx): string {
+function ruler({ r, l, cur, tw, o, pane }: Ctx): string {
   const here = r.steps[cur]?.stage;
   let g = '';
-  for (const [stage, [a, b]] of stageSpans(r, l)) {
+  for (const [stage, [from, to]] of stageSpans(r, l)) {
+    // through a window the names stay in sight
+    const a = pane ? Math.max(from, pane.x + 16) : from, b = pane ? Math.min(to, pane.x + pane.w - 10) : to;
+    if (b <= a) continue;
     const k = STAGE_LETTER[stage], c = `var(--st-${k})`, on = stage === here, ns = r.stageTime(stage), y = 29.5;
     g += `<line x1="${a}" x2="${b}" y1="${y}" y2="${y}" stroke="${c}" stroke-width="${on ? 3 : 1}"/><path d="M${a} ${y - 5}v10M${b} ${y - 5}v10" stroke="${c}"/>`;
     g += `<text x="${a}" y="18.5" fill="${c}" class="b tint">${k}</text>`;

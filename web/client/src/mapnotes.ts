@@ -1,17 +1,17 @@
 // What stands beside the map: names of lanes, the legend, the answer piece by
 // piece, and what each worker did in the current pass. Strings only.
 import { esc, exactNs, svgBadge, time, tokenText } from './format';
-import type { Measure } from './layout';
-import { mark, type MapDrawing } from './map';
-import { isNumbers, type Recording } from './recording';
+import type { MapLayout, Measure } from './layout';
+import { mark, type MapDrawing, type Pane } from './map';
+import { isNumbers, STAGE_LETTER, type Recording } from './recording';
 import { at, tokensOut, turns, type State } from './state';
 
 interface Box { x: number; y: number; w: number; h: number }
 
-export function laneNames(r: Recording, m: MapDrawing, H: number): string {
+export function laneNames(r: Recording, m: MapDrawing, H: number, x = 0): string {
   return r.lanes.map((l, n) => {
     const y = n < r.lanes.length - 1 ? m.routes.gapY(n) - 7 : H - 12;
-    return `<text x="16" y="${y}" class="cap halo"><tspan class="b">${esc(l.name)}</tspan>${l.note ? `<tspan class="s">  ${esc(l.note)}</tspan>` : ''}</text>`;
+    return `<text x="${x + 16}" y="${y}" class="cap halo"><tspan class="b">${esc(l.name)}</tspan>${l.note ? `<tspan class="s">  ${esc(l.note)}</tspan>` : ''}</text>`;
   }).join('');
 }
 
@@ -101,4 +101,14 @@ export function workerBars(r: Recording, s: State, b: Box): string {
   g += `<text x="${b.x}" y="${y}" class="cap s">${r.layers} layers, then the head;</text><text x="${b.x}" y="${y + 14}" class="cap s">${workers > 1 ? 'gaps: one waits for the other' : 'one worker ran this pass alone'}</text>`;
   if (shown < workers) g += `<text x="${b.x}" y="${y + 28}" class="cap s">${workers - shown} more workers in the table</text>`;
   return g;
+}
+
+/** finder is the whole map in a corner of a window on it: columns in their lanes, the window, and the key that shows it all. */
+export function finder(r: Recording, l: MapLayout, cur: number, v: Pane): string {
+  const W = Math.max(l.width, l.needW), w = 190, k = w / W, h = 5 * r.lanes.length + 5, y0 = v.y + v.h - h - 12, seen = new Set<number>();
+  const free = (x: number): boolean => !l.cols.some((c) => c.x - 14 < x + w + 6 && x - 6 < c.x + c.w && c.rooms.some((q) => q.y1 > y0 - 22));
+  const right = v.x + v.w - w - 14, x0 = [right, right - 130, right - 260, v.x + 240].find(free) ?? right;
+  for (let i = 0; i <= cur; i++) if (l.pos[i]) seen.add(l.pos[i]!.col);
+  const cols = l.cols.map((c, n) => `<rect x="${(x0 + c.x * k).toFixed(1)}" y="${y0 + 3 + 5 * r.lanes.findIndex((q) => q.id === c.lane)}" width="${Math.max(1.5, c.w * k - 1).toFixed(1)}" height="4" fill="${seen.has(n) ? `var(--st-${STAGE_LETTER[c.stage]})` : 'none'}" stroke="var(--st-${STAGE_LETTER[c.stage]})" stroke-width=".7"/>`).join('');
+  return `<g class="finder" data-do="map.whole"><title>The whole map: f</title><rect x="${x0 - 6}" y="${y0 - 18}" width="${w + 12}" height="${h + 22}" fill="var(--page)" stroke="var(--rule)"/><text x="${x0}" y="${y0 - 5}" class="cap s">window on the map</text><text x="${x0 + w}" y="${y0 - 5}" class="cap s end"><tspan class="m b">f</tspan> all of it</text>${cols}<rect x="${(x0 + v.x * k).toFixed(1)}" y="${y0 + 0.5}" width="${(v.w * k).toFixed(1)}" height="${h}" fill="none" stroke="var(--text)" stroke-width="1.25"/></g>`;
 }

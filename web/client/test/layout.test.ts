@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inputOf, layoutMap, roomName, type MapLayout } from '../src/layout';
-import { drawMap, resLabel, stageSpans } from '../src/map';
+import { inputOf, layoutMap, layoutWide, roomName, type MapLayout } from '../src/layout';
+import { drawMap, paneAt, resLabel, shrunk, stageSpans } from '../src/map';
 import { along, path, Routes } from '../src/route';
 import { Recording } from '../src/recording';
 import { fit, INITIAL } from '../src/state';
@@ -101,3 +101,29 @@ test('roles follow from the op names', () => {
   assert.deepEqual(['attn_q', 'ffn_up', 'out_norm', 'lm_head', 'kv_write'].map((k) => role(k).family), ['A', 'F', 'N', 'E', 'K']);
   assert.deepEqual(['read_body', 'decode_json', 'render', 'look_up', 'reserve_pages', 'attn_q', 'attn_softmax', 'lm_head', 'draw', 'detokenize', 'stop_check'].map((k) => role(k).form), ['bytes', 'json', 'text', 'ids', 'pages', 'vector', 'scores', 'logits', 'ids', 'piece', 'text']);
 });
+
+for (const [name, r] of cases) for (const [W, H] of [[904, 568], [700, 500], [420, 400]] as const) {
+  const l = layoutWide(inputOf(r), W, H, tw), where = `${name} through a window of ${W}x${H}`;
+
+  test(`${where}: the sheet is as wide as it has to be, and nothing on it meets`, () => {
+    assert.ok(l.needW <= l.width + 0.5, `${l.needW} of ${l.width}`);
+    const all = labels(r, l);
+    for (let i = 0; i < all.length; i++) for (let j = i + 1; j < all.length; j++) assert.ok(!meet(all[i]!, all[j]!), `${all[i]!.what} meets ${all[j]!.what}`);
+  });
+
+  test(`${where}: the mark and its word are in the window, at every step`, () => {
+    const w = Math.max(l.width, l.needW), h = Math.max(l.height, l.needH);
+    labels(r, l).slice(0, r.steps.length).forEach((b, i) => {
+      const v = paneAt(l, i, W, H), p = l.pos[i]!;
+      assert.ok(v.x >= 0 && v.y >= 0 && v.x + v.w <= w + 0.5 + Math.max(0, W - w) && v.y + v.h <= h + 0.5 + Math.max(0, H - h), `${b.what}: the window leaves the sheet`);
+      assert.ok(p.x - 8 >= v.x && b.x1 <= v.x + v.w && p.y >= v.y && p.y <= v.y + v.h, `${b.what} at ${p.x},${p.y} is not in ${JSON.stringify(v)}`);
+    });
+  });
+
+  test(`${where}: it is drawn at full size where fitting would make it small`, () => {
+    const k = shrunk(r, W, H, tw), d = drawMap(r, fit(r, { ...INITIAL, step: r.steps.at(-1)!.id }), W, H, tw, { wide: true });
+    assert.ok(k > 0 && k <= 1);
+    if (W === 420) assert.ok(k < 0.9, `${name}: ${k}`);
+    assert.deepEqual([d.pane!.w, d.pane!.h], [W, H]);
+  });
+}
