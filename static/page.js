@@ -24,6 +24,17 @@
     e.preventDefault();
   });
 
+  // A recording that is dropped on any page opens in its place. It is read here and sent nowhere.
+  const here = document.currentScript.src;
+  const files = (e) => [...(e.dataTransfer?.types ?? [])].includes('Files');
+  addEventListener('dragover', (e) => { if (files(e) && !e.defaultPrevented) e.preventDefault(); });
+  addEventListener('drop', (e) => {
+    const file = e.dataTransfer?.files[0];
+    if (!file || e.defaultPrevented) return; // Compare takes its own
+    e.preventDefault();
+    import(new URL('js/drop.js', here).href).then((m) => m.open(file));
+  });
+
   addEventListener('DOMContentLoaded', () => {
     const body = document.querySelector('[data-keys] tbody'), rows = body && globalThis.glassbox?.commandTable();
     if (!rows) return;

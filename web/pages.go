@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"log"
 	"net/http"
@@ -144,11 +145,23 @@ func (s *Server) tracerPage(w http.ResponseWriter, r *http.Request, embed bool) 
 		title = sum.Prompt
 	}
 	p := s.page(view.Cut(title, 60)+" - Glassbox", "")
-	p.Script = pages.TracerScript
+	p.Script, p.Source = pages.TracerScript, s.sources(r)
 	if !d.Live {
 		p.Preload = d.Src
 	}
 	s.render(w, r, http.StatusOK, pages.Tracer(p, d))
+}
+
+// sources tells a reader on this machine where code lies on it; others need not know.
+func (s *Server) sources(r *http.Request) string {
+	if len(s.c.SourceRoots) == 0 || s.c.Editor == "" || !local(r) {
+		return ""
+	}
+	b, err := json.Marshal(map[string]any{"editor": s.c.Editor, "roots": s.c.SourceRoots})
+	if err != nil {
+		return ""
+	}
+	return string(b)
 }
 
 // known looks a recording up in the list.
@@ -171,7 +184,7 @@ func (s *Server) known(id string) (file.Summary, bool) {
 // livePage follows whichever traced request comes next, or runs.
 func (s *Server) livePage(w http.ResponseWriter, r *http.Request) {
 	p := s.page("Live - Glassbox", "live")
-	p.Script = pages.TracerScript
+	p.Script, p.Source = pages.TracerScript, s.sources(r)
 	s.render(w, r, http.StatusOK, pages.Tracer(p, pages.TracerData{Live: true}))
 }
 

@@ -56,8 +56,13 @@ type Config struct {
 	Hosts []string
 
 	Sources fs.FS // the engine's own source, for the lines of Every stage; nil: it names functions alone
-	Static  fs.FS // nil: package static
-	Docs    fs.FS // nil: package docs
+	// SourceRoots are the folders on this machine where the code of repositories lies, by the names that recordings use. A reader
+	// on this machine gets links that open a line there. Editor is their form, with {path} and {line}.
+	SourceRoots map[string]string
+	Editor      string
+
+	Static fs.FS // nil: package static
+	Docs   fs.FS // nil: package docs
 }
 
 // Server is an http.Handler for everything that is not the engine's API.

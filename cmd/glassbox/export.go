@@ -16,7 +16,7 @@ import (
 // exportCmd turns a recording into another program's form.
 type exportCmd struct {
 	File []string `arg:"" optional:"" help:"A recording: .gbx, .json, or the journal .part of a request that was cut off; for site none or several."`
-	To   string   `required:"" enum:"json,gbx,html,perfetto,speedscope,csv,md,otlp,site" help:"json or gbx: the other form of the same recording; html: one page that opens from disk; perfetto: Chrome JSON for ui.perfetto.dev; speedscope; csv: the table of a view; md: a Markdown table of the steps; otlp: OpenTelemetry, as a collector takes it at POST /v1/traces; site: a folder with all pages and recordings, for any web server."`
+	To   string   `required:"" enum:"json,gbx,html,perfetto,speedscope,csv,md,doc,otlp,site" help:"json or gbx: the other form of the same recording; html: one page that opens from disk; perfetto: Chrome JSON for ui.perfetto.dev; speedscope; csv: the table of a view; md: a Markdown table of the steps; doc: JSON of less than 200 kB for a page of documentation; otlp: OpenTelemetry, as a collector takes it at POST /v1/traces; site: a folder with all pages and recordings, for any web server."`
 	View string   `placeholder:"V" help:"html: the view it opens with; csv: the table of this view: request, pass, tape, attention, lens or timeline (default: timeline, a line a span)."`
 	Step string   `placeholder:"S" help:"html: the step it opens at."`
 	Out  string   `short:"o" required:"" placeholder:"FILE" help:"Where to write, for site a folder; - is standard output (not for gbx or site)."`
@@ -31,7 +31,7 @@ func (c *exportCmd) writer() (func(io.Writer, *file.Recording) error, error) {
 		return nil, &usageError{fmt.Sprintf("--view: wanted one of %s, found %q", strings.Join(export.Views(), ", "), c.View)}
 	}
 	return map[string]func(io.Writer, *file.Recording) error{
-		"json": file.WriteJSON, "gbx": file.WriteGBX, "perfetto": export.Perfetto, "speedscope": export.Speedscope, "otlp": export.OTLP, "md": export.Markdown,
+		"json": file.WriteJSON, "gbx": file.WriteGBX, "perfetto": export.Perfetto, "speedscope": export.Speedscope, "otlp": export.OTLP, "md": export.Markdown, "doc": export.Doc,
 		"csv": func(w io.Writer, rec *file.Recording) error { return export.ViewCSV(w, rec, c.View) },
 		"html": func(w io.Writer, rec *file.Recording) error {
 			return report.Write(w, rec, report.Options{View: c.View, Step: c.Step})

@@ -23,6 +23,8 @@ type serveCmd struct {
 	Host       []string     `placeholder:"NAME" help:"Let browsers call under this host name too; addresses and localhost always may, * lets all."`
 	AllowBench bool         `help:"Let the Bench page measure endpoints on other machines, and readers on other machines start runs."`
 	BenchDir   string       `placeholder:"DIR" help:"Where the Bench page keeps its runs; by default a folder in your cache."`
+	Source     []string     `placeholder:"REPO=DIR" help:"Where the code of a repository lies on this machine, such as github.com/vllm-project/vllm=/src/vllm: its lines link to the editor. A checkout of Glassbox around the working folder is found by itself."`
+	Editor     string       `default:"vscode://file{path}:{line}" placeholder:"URL" help:"What such a link opens, with {path} and {line}; empty turns them off."`
 	Loaded     int          `default:"1" placeholder:"N" help:"How many models of the --models folder may be open at once, beside the one of --model."`
 	CORS       []string     `name:"cors" placeholder:"ORIGIN" help:"Let pages of this origin call the API, such as https://app.example; * lets all."`
 	OTLP       string       `name:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"URL" help:"Send the spans of every request to this OpenTelemetry collector, such as http://127.0.0.1:4318."`
@@ -45,6 +47,11 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer o.close()
+	roots, err := sourceRoots(c.Source)
+	if err != nil {
+		l.Close()
+		return err
+	}
 	hub := live.New(live.Config{Lay: catalogue().Apply})
 	ends, configure, err := c.more()
 	if err != nil {
@@ -59,7 +66,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	head := o.head()
 	runs := newBenches(c.BenchDir, c.AllowBench, l.Addr(), c.APIKey)
-	pages := web.New(web.Config{Store: s.store, Weights: newWeights(head.Model.Tensors, o.engine.Weights()), Stops: desk{o.engine}, Benches: runs, Experiments: &experiments{flags: c.engineFlags, o: o, store: s.store}, Hub: hub, Catalogue: catalogue(), Sources: engine.Sources, Model: head.Model, Device: head.Device, Engine: head.Engine,
+	pages := web.New(web.Config{Store: s.store, Weights: newWeights(head.Model.Tensors, o.engine.Weights()), Stops: desk{o.engine}, Benches: runs, Experiments: &experiments{flags: c.engineFlags, o: o, store: s.store}, Hub: hub, Catalogue: catalogue(), Sources: engine.Sources, SourceRoots: roots, Editor: c.Editor, Model: head.Model, Device: head.Device, Engine: head.Engine,
 		ModelID: o.name, Builtin: c.Model == "builtin", Hosts: c.Host})
 	defer pages.Close()
 	defer runs.Close()

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"glassbox/trace"
+	"glassbox/trace/export"
 	"glassbox/trace/file"
 )
 
@@ -25,6 +26,7 @@ type traceCmd struct {
 	Prompt string `arg:"" help:"The prompt; - reads standard input."`
 	engineFlags
 	Out           string   `short:"o" placeholder:"FILE" help:"Where the recording goes: .gbx, or .json. Default: trace-ID.gbx here."`
+	Doc           bool     `help:"Write the small form for a page of documentation: JSON of less than 200 kB, ids that stay from run to run."`
 	MaxTokens     int      `default:"64" help:"Most tokens of the answer."`
 	Temp          float64  `default:"0" help:"Temperature; 0 takes the likeliest token."`
 	Seed          uint64   `default:"1" help:"Seed of the draws."`
@@ -83,11 +85,31 @@ func (c *traceCmd) Run(ctx context.Context) error {
 	out := c.Out
 	if out == "" {
 		out = "trace-" + rec.ID + ".gbx"
+		if c.Doc {
+			out = "trace.json"
+		}
 	}
-	if err := file.Write(out, rec); err != nil {
+	if err := c.write(out, rec); err != nil {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "%s: %d spans of %d steps, %d prompt and %d output tokens\n", out, len(rec.Spans), reached(rec), len(rec.Request.PromptTokens), len(rec.Request.OutputTokens))
+	return nil
+}
+
+// write writes the recording, or its form for documentation.
+func (c *traceCmd) write(out string, rec *file.Recording) error {
+	if !c.Doc {
+		return file.Write(out, rec)
+	}
+	part := out + ".new.part"
+	err := into(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, export.Doc, rec)
+	if err == nil {
+		err = os.Rename(part, out)
+	}
+	if err != nil {
+		os.Remove(part)
+		return fmt.Errorf("-o %s: %w", out, err)
+	}
 	return nil
 }
 

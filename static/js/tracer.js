@@ -1,1 +1,5 @@
+<<<<<<< HEAD
 import{a as e}from"./parts/chunk-OTTT5EDX.js";import"./parts/chunk-DWFZDP6F.js";import"./parts/chunk-YZ2YZV6I.js";import"./parts/chunk-QJCI77XK.js";import"./parts/chunk-3OC37L3M.js";import"./parts/chunk-QTGYAQT7.js";import"./parts/chunk-ECXMKOLI.js";import"./parts/chunk-LCSSW5QY.js";import"./parts/chunk-P66MWCDE.js";import"./parts/chunk-24OHSCXW.js";import"./parts/chunk-IWKGTAJJ.js";import"./parts/chunk-MOYTIHSR.js";customElements.get("glassbox-tracer")||customElements.define("glassbox-tracer",e);
+=======
+import{a as e}from"./parts/chunk-I6AKOTJE.js";import"./parts/chunk-FWL6K5NZ.js";import"./parts/chunk-ZNLCFVPB.js";import"./parts/chunk-TS45RY55.js";import"./parts/chunk-ECXMKOLI.js";import"./parts/chunk-QTGYAQT7.js";import"./parts/chunk-IMAZB6MQ.js";import"./parts/chunk-BFSYXCYO.js";import"./parts/chunk-24OHSCXW.js";import"./parts/chunk-SQSLUN5Z.js";import"./parts/chunk-C4MI4RDX.js";customElements.get("glassbox-tracer")||customElements.define("glassbox-tracer",e);
+>>>>>>> f7f9077 (Write a small form of a recording for documentation; open dropped recordings on any page; link source lines to the editor; hold hostile recordings to text)

@@ -15,6 +15,8 @@ type Page struct {
 
 	Files bool // the page is of a copy of the site as files: there is no engine, and what needs one is left out
 
+	Source string // where code lies on the reader's machine, for web/client/src/editor.ts; "" = not known
+
 	Script string                // the module of the client that the page runs; "" = none
 	Needs  func(string) []string // the addresses of the modules that a module imports
 }

@@ -2,6 +2,7 @@
 // took, and the source with its line lit. Strings only.
 import { stackRow } from './calls';
 import { badge, bytes, count, esc, exactNs, inline, num, share, sig3, signs, timeParts, tokenText } from './format';
+import { editorHref } from './editor';
 import { attrAt, isText, STAGE_LETTER, STAGE_NAME, type Recording } from './recording';
 import type { Source, Span, Step } from './schema';
 import { at, type State } from './state';
@@ -115,10 +116,11 @@ export function sourcePane(step: Step, s: State, L: string): string {
   const chain = step.sources ?? [], src = chain[s.source] ?? step.source;
   if (!src.path) return `<div class="src"><div class="src-h"><span class="path">no source line in this recording</span></div></div>`;
   const href = sourceHref(src), where = `<b>${esc(src.path.split('/').slice(-2).join('/'))}:${src.line || '?'}</b>`;
+  const edit = editorHref(src);
   const at0 = src.commit && src.commit !== 'unknown' ? `at ${esc(commitName(src.commit))}` : 'commit unknown';
   let h = `<div class="src ${L}">`;
   if (chain.length > 1) h += `<div class="chain" role="group" aria-label="From the model's line down to the kernel">${chain.map((c, n) => `<button data-source="${n}" data-k="c${n}" aria-pressed="${n === s.source}">${n ? '› ' : ''}${esc(c.symbol.split('.').pop() ?? c.path)}</button>`).join('')}</div>`;
-  h += `<div class="src-h">${href ? `<a href="${esc(href)}" title="${esc(src.path)}" data-k="src">${where}</a>` : `<span class="path" title="${esc(src.path)}">${where}</span>`}<span class="at" title="${esc(src.commit)}">${at0}</span></div>`;
+  h += `<div class="src-h">${href ? `<a href="${esc(href)}" title="${esc(src.path)}" data-k="src">${where}</a>` : `<span class="path" title="${esc(src.path)}">${where}</span>`}${edit ? `<a class="at" href="${esc(edit)}" title="Open the file on this computer in the editor. It may differ from the one that ran." data-k="edit">edit</a>` : ''}<span class="at" title="${esc(src.commit)}">${at0}</span></div>`;
   h += code(src);
   return `${h}</div>`;
 }

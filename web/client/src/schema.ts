@@ -263,9 +263,12 @@ export function parseTrace(input: string | unknown): TraceFile {
     request: f.request ?? {},
     spans: f.spans ?? [],
     passes: f.passes ?? [],
-    walk: f.walk.map((s) => ({ ...s, text: s.text ?? '', label: s.label || s.title, time_ns: s.time_ns ?? 0, count: s.count ?? 0, source: fullSource(s.source) })),
+    walk: f.walk.map((s) => ({ ...s, ...(isLink(s.link) ? {} : { link: '' }), text: s.text ?? '', label: s.label || s.title, time_ns: s.time_ns ?? 0, count: s.count ?? 0, source: fullSource(s.source) })),
   };
 }
+
+/** isLink: what a step's page may lead to. A recording may come from anywhere, and an address can be a script. */
+const isLink = (s: unknown): boolean => typeof s === 'string' && /^https?:\/\//i.test(s);
 
 const fullSource = (s: Partial<Source> | undefined): Source => ({
   repo: s?.repo ?? '', commit: s?.commit ?? 'unknown', path: s?.path ?? '', symbol: s?.symbol ?? '', line: s?.line ?? 0, ...(s?.code ? { code: s.code } : {}),
