@@ -1,1 +1,1 @@
-import{d as a}from"./parts/chunk-3OC37L3M.js";Object.assign(globalThis,{glassbox:{commandTable:a}});
+import{d as a}from"./parts/chunk-B3YXRVV5.js";Object.assign(globalThis,{glassbox:{commandTable:a}});

@@ -44,7 +44,7 @@ export const COMMANDS: readonly Command[] = [
   { id: 'view.7', group: 'Views', title: 'Memory', keys: ['7'] },
   { id: 'view.8', group: 'Views', title: 'Modules', keys: ['8'] },
   { id: 'view.9', group: 'Views', title: 'Compare', keys: ['9'] },
-<<<<<<< HEAD
+  { id: 'map.whole', group: 'Views', title: 'Map of a long walk: all of it, or a window at full size', keys: ['f'], when: 'request' },
   { id: 'zoom.in', group: 'Timeline', title: 'Zoom in', keys: ['+', '='], when: 'timeline modules' },
   { id: 'zoom.out', group: 'Timeline', title: 'Zoom out', keys: ['-'], when: 'timeline modules' },
   { id: 'zoom.fit', group: 'Timeline', title: 'The whole request, the whole map', keys: ['0'], when: 'timeline modules' },
@@ -53,17 +53,6 @@ export const COMMANDS: readonly Command[] = [
   { id: 'time.left', group: 'Timeline', title: 'Earlier; to the left', keys: ['code:KeyA'], when: 'timeline modules' },
   { id: 'time.right', group: 'Timeline', title: 'Later; to the right', keys: ['code:KeyD'], when: 'timeline modules' },
   { id: 'focus', group: 'Timeline', title: 'Centre the selection, again: fit it', keys: ['f'], when: 'timeline modules' },
-=======
-  { id: 'map.whole', group: 'Views', title: 'Map of a long walk: all of it, or a window at full size', keys: ['f'], when: 'request' },
-  { id: 'zoom.in', group: 'Timeline', title: 'Zoom in', keys: ['+', '='], when: 'timeline' },
-  { id: 'zoom.out', group: 'Timeline', title: 'Zoom out', keys: ['-'], when: 'timeline' },
-  { id: 'zoom.fit', group: 'Timeline', title: 'The whole request', keys: ['0'], when: 'timeline' },
-  { id: 'time.in', group: 'Timeline', title: 'Zoom in, by place of the key', keys: ['code:KeyW'], when: 'timeline' },
-  { id: 'time.out', group: 'Timeline', title: 'Zoom out, by place of the key', keys: ['code:KeyS'], when: 'timeline' },
-  { id: 'time.left', group: 'Timeline', title: 'Earlier', keys: ['code:KeyA'], when: 'timeline' },
-  { id: 'time.right', group: 'Timeline', title: 'Later', keys: ['code:KeyD'], when: 'timeline' },
-  { id: 'focus', group: 'Timeline', title: 'Centre the selection, again: fit it', keys: ['f'], when: 'timeline' },
->>>>>>> 161a018 (Show the map of a long walk at full size through a window that follows the mark; f shows all of it)
   { id: 'layer.prev', group: 'Pass and tape', title: 'Layer before', keys: ['['], when: 'pass tape' },
   { id: 'layer.next', group: 'Pass and tape', title: 'Layer after', keys: [']'], when: 'pass tape' },
   { id: 'pass.scope', group: 'Pass and tape', title: 'Times of all layers, or of the one under the dial', keys: ['a'], when: 'pass' },

@@ -1,1 +1,0 @@
-import{f as a,g as b,h as c,i as d,j as e}from"./chunk-DK3TLFX5.js";import"./chunk-QTGYAQT7.js";import"./chunk-VXKC2EFA.js";import"./chunk-4D7II5DO.js";import"./chunk-LCSSW5QY.js";import"./chunk-P66MWCDE.js";import"./chunk-24OHSCXW.js";import"./chunk-IWKGTAJJ.js";import"./chunk-MOYTIHSR.js";export{d as otherKind,e as passTable,a as passView,c as rowUnder,b as scopeOf};

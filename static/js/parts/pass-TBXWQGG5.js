@@ -1,1 +1,0 @@
-import{f as a,g as b,h as c,i as d,j as e}from"./chunk-EV7ES7MP.js";import"./chunk-VXKC2EFA.js";import"./chunk-STBKWE2B.js";import"./chunk-QTGYAQT7.js";import"./chunk-IMAZB6MQ.js";import"./chunk-BFSYXCYO.js";import"./chunk-24OHSCXW.js";import"./chunk-SQSLUN5Z.js";import"./chunk-C4MI4RDX.js";export{d as otherKind,e as passTable,a as passView,c as rowUnder,b as scopeOf};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-I6AKOTJE.js";import"./chunk-FWL6K5NZ.js";import"./chunk-ZNLCFVPB.js";import"./chunk-TS45RY55.js";import"./chunk-ECXMKOLI.js";import"./chunk-QTGYAQT7.js";import"./chunk-IMAZB6MQ.js";import"./chunk-BFSYXCYO.js";import"./chunk-24OHSCXW.js";import"./chunk-SQSLUN5Z.js";import"./chunk-C4MI4RDX.js";export{a as Tracer};

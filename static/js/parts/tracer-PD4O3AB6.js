@@ -1,1 +1,0 @@
-import{a}from"./chunk-OTTT5EDX.js";import"./chunk-DWFZDP6F.js";import"./chunk-YZ2YZV6I.js";import"./chunk-QJCI77XK.js";import"./chunk-3OC37L3M.js";import"./chunk-QTGYAQT7.js";import"./chunk-ECXMKOLI.js";import"./chunk-LCSSW5QY.js";import"./chunk-P66MWCDE.js";import"./chunk-24OHSCXW.js";import"./chunk-IWKGTAJJ.js";import"./chunk-MOYTIHSR.js";export{a as Tracer};
