@@ -27,5 +27,6 @@ var sglang = Engine{
 		{Lane: file.Lane{ID: "api", Title: "HTTP and tokenizer manager", Note: "process 1, event loop"}, Thread: `^main$`},
 		{Lane: file.Lane{ID: "api.threads", Title: "HTTP, other threads", Note: "process 1"}},
 	},
-	URL: "http://127.0.0.1:30000", Health: "/health",
+	Entries: []string{"sglang.launch_server", "sglang.srt.managers.scheduler", "sglang.srt.managers.detokenizer_manager"},
+	URL:     "http://127.0.0.1:30000", Health: "/health",
 }

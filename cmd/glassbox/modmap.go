@@ -79,6 +79,9 @@ func (c *modmapCmd) options(tree *modmap.Tree) (modmap.Options, error) {
 	}
 	if e, err := steps.EngineOf(tree.Name); err == nil && !c.Go {
 		o.Title, o.Repo = e.Title, e.Repo
+		if e.Root != "" {
+			o.Prefix = e.Root + "/"
+		}
 		if c.Release == "" {
 			o.Version, o.Commit = e.Version, e.Commit
 		}

@@ -9,6 +9,7 @@ package modmap
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -68,7 +69,7 @@ type Folder struct {
 // Module is a box.
 type Module struct {
 	Name    string   `json:"name"`
-	Label   string   `json:"label"`
+	Label   string   `json:"label,omitempty"` // in the file only where it is not the last part of the name
 	Path    string   `json:"path"`
 	Lines   int      `json:"lines"`
 	State   State    `json:"state"`
@@ -312,8 +313,11 @@ func (m *Map) Write(w io.Writer) error {
 	var b bytes.Buffer
 	b.Write(bytes.TrimSuffix(raw, []byte("null}")))
 	b.WriteByte('[')
-	for i := range m.Modules {
-		if raw, err = json.Marshal(m.Modules[i]); err != nil {
+	for i, q := range m.Modules {
+		if q.Label == lastPart(q.Name) {
+			q.Label = ""
+		}
+		if raw, err = json.Marshal(q); err != nil {
 			return err
 		}
 		if i > 0 {
@@ -327,6 +331,8 @@ func (m *Map) Write(w io.Writer) error {
 	return err
 }
 
+func lastPart(name string) string { return name[strings.LastIndexAny(name, "./")+1:] }
+
 // Read reads what Write wrote.
 func Read(raw []byte) (*Map, error) {
 	m := &Map{}
@@ -337,6 +343,7 @@ func Read(raw []byte) (*Map, error) {
 		return nil, fmt.Errorf("module map: schema: wanted %s 1.x, found %q %q", SchemaName, m.Schema.Name, m.Schema.Version)
 	}
 	for i, mod := range m.Modules {
+		m.Modules[i].Label = cmp.Or(mod.Label, lastPart(mod.Name))
 		for _, e := range mod.Imports {
 			if e[0] < 0 || e[0] >= len(m.Modules) {
 				return nil, fmt.Errorf("module map: modules[%d].imports: wanted an index below %d, found %d", i, len(m.Modules), e[0])

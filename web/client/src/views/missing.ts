@@ -26,6 +26,6 @@ export const noSpans: Missing = (r) => (r.spans.length || r.live ? null : 'not i
 /** SAVED is true in the one script for saved pages and pages of others: there is no server that has the maps of modules. */
 declare const SAVED: boolean | undefined;
 /** Engines whose map of modules ships with the site. */
-export const MAPPED: readonly string[] = ['vllm', 'glassbox'];
+export const MAPPED: readonly string[] = ['vllm', 'sglang', 'glassbox'];
 export const noModules: Missing = (r) => (!MAPPED.includes(r.file.engine.name) ? 'not for this recording: no map of its engine ships' : typeof SAVED !== 'undefined' && SAVED ? 'not in a saved page: its map comes from the server' : null);
 export const stillRunning: Missing = (r) => (r.live ? 'the request is still running' : null);

@@ -43,6 +43,7 @@ export class Modules {
     if (f?.schema?.name !== 'glassbox-modmap' || f.schema.version.split('.')[0] !== '1') throw new Error(`schema: wanted glassbox-modmap 1.x, found ${JSON.stringify(f?.schema ?? null)}`);
     if (!n || !(f.width > 0) || !(f.height > 0) || !Array.isArray(f.folders)) throw new Error('modules, folders, width, height: wanted a map with modules');
     f.modules.forEach((m, i) => {
+      m.label ??= String(m.name).split(/[./]/).pop()!; // left out of the file where it is just this
       if (typeof m.name !== 'string' || m.box?.length !== 4 || !m.imports.every((e) => e[0] >= 0 && e[0] < n)) throw new Error(`modules[${i}]: wanted a name, a box and imports below ${n}`);
     });
     return new Modules(f);

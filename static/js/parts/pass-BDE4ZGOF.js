@@ -1,1 +1,0 @@
-import{f as a,g as b,h as c,i as d,j as e}from"./chunk-RRQONXJU.js";import"./chunk-STBKWE2B.js";import"./chunk-QTGYAQT7.js";import"./chunk-Q4GDHX7M.js";import"./chunk-BFSYXCYO.js";import"./chunk-VXKC2EFA.js";import"./chunk-24OHSCXW.js";import"./chunk-BQ3CN6E6.js";import"./chunk-C4MI4RDX.js";export{d as otherKind,e as passTable,a as passView,c as rowUnder,b as scopeOf};
