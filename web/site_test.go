@@ -24,7 +24,7 @@ func TestSiteAsFiles(t *testing.T) {
 		files[name] = string(data)
 		return nil
 	}))
-	for _, name := range []string{"index.html", "walk/index.html", "film/index.html", "traces/index.html", "docs/index.html", "docs/keys/index.html", "docs/trace.schema.json",
+	for _, name := range []string{"index.html", "walk/index.html", "film/index.html", "modules/index.html", "static/modmaps/vllm.json", "traces/index.html", "docs/index.html", "docs/keys/index.html", "docs/trace.schema.json",
 		"trace/" + id + "/index.html", "trace/" + id + "/print/index.html", "embed/" + id + "/index.html", "api/traces/index.json", "api/traces/" + id + ".gbx", "api/traces/" + firstShipped + ".gbx",
 		"static/js/tracer.js", "static/css/tokens.css", "static/favicon.svg"} {
 		require.Contains(t, files, name)

@@ -3,6 +3,7 @@
 // server; what is marked, looked for and enlarged is in the state.
 import { esc } from '../format';
 import { SIGN } from '../map';
+import { place } from '../site';
 import { STAGE_LETTER, type Recording } from '../recording';
 import { at, type State } from '../state';
 import grid from '../../../../static/css/attention.css';
@@ -101,7 +102,7 @@ class ModulesView implements View {
   }
 
   private start(): void {
-    const url = `/static/modmaps/${encodeURIComponent(this.ctx.recording.file.engine.name)}.json`;
+    const url = place(`/static/modmaps/${encodeURIComponent(this.ctx.recording.file.engine.name)}.json`);
     this.room.querySelector('.state')?.remove();
     mapOf(url).then((m) => { if (!this.dead) { this.m = m; this.wayOf = ''; this.ctx.draw(); } }, (e: Error) => {
       if (this.dead) return;
@@ -307,7 +308,7 @@ class ModulesView implements View {
     return false;
   }
 
-  private place(e: MouseEvent): [number, number] {
+  private spot(e: MouseEvent): [number, number] {
     const q = this.room.getBoundingClientRect(), k = this.ctx.scale;
     return new Lens(this.m!, this.win, this.room.clientWidth / k, this.room.clientHeight / k).back((e.clientX - q.left) / k, (e.clientY - q.top) / k);
   }
@@ -318,13 +319,13 @@ class ModulesView implements View {
     this.on(this.hit, 'pointermove', (ev) => {
       const e = ev as PointerEvent, m = this.m;
       if (!m) return;
-      if (!down) { const h = m.under(...this.place(e)); if (h !== this.hover) { this.hover = h; this.paintOver(); } return; }
+      if (!down) { const h = m.under(...this.spot(e)); if (h !== this.hover) { this.hover = h; this.paintOver(); } return; }
       if (Math.hypot(e.clientX - down.x, e.clientY - down.y) > 4) down.moved = true;
       if (!down.moved) return;
       const { width, height } = m.file, w = down.w;
       this.set({ ...this.ctx.state, win: writeWindow(fitWindow({ k: w.k, x: w.x - ((e.clientX - down.x) / this.room.clientWidth) * (width / w.k), y: w.y - ((e.clientY - down.y) / this.room.clientHeight) * (height / w.k) }, m.file)) });
     });
-    this.on(this.hit, 'pointerup', (ev) => { if (down && !down.moved && this.m) { const i = this.m.under(...this.place(ev as PointerEvent)); this.press(i); } down = null; });
+    this.on(this.hit, 'pointerup', (ev) => { if (down && !down.moved && this.m) { const i = this.m.under(...this.spot(ev as PointerEvent)); this.press(i); } down = null; });
     this.on(this.hit, 'pointerleave', () => { this.hover = -1; if (this.m) this.paintOver(); });
     this.on(this.hit, 'click', (e) => e.stopPropagation());
     this.on(this.hit, 'dblclick', () => this.command('focus'));
@@ -332,7 +333,7 @@ class ModulesView implements View {
       const e = ev as WheelEvent;
       if (!this.m || !(e.ctrlKey || e.metaKey || (hostOf(this.body) as HTMLElement).matches(':focus, :focus-within'))) return;
       e.preventDefault();
-      this.zoom(Math.exp(Math.max(-0.5, Math.min(0.5, -e.deltaY / 300))), ...this.place(e));
+      this.zoom(Math.exp(Math.max(-0.5, Math.min(0.5, -e.deltaY / 300))), ...this.spot(e));
     }, { passive: false });
   }
 
