@@ -199,6 +199,34 @@ func TestTheCheckOfPlacesIsKept(t *testing.T) {
 	}
 }
 
+// A package may lie in a folder of its repository: pages name files by their path there, and find them in an unpacked
+// package as well.
+func TestPackagesInAFolderOfTheRepository(t *testing.T) {
+	e := Engine{Root: "python"}
+	require.Equal(t, "python/e/a.py", e.InRepo("e/a.py"))
+	require.Equal(t, "e/a.py", Engine{}.InRepo("e/a.py"))
+	for _, name := range []string{"python/e/a.py", "e/a.py"} {
+		files := e.Checkout(fstest.MapFS{name: {Data: []byte("\ndef f(): pass\n")}})
+		found := LocatePins(anchor.NewTree(files), []Pin{{Place: anchor.Place{Path: "python/e/a.py", Symbol: "f", Line: 2}}})
+		require.Equal(t, anchor.Unchanged, found[0].State, name)
+	}
+}
+
+// Places of stages are written anew where they moved, and others are left alone.
+func TestPlacesOfStagesAreWritten(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(dir+"/stages", 0o777))
+	const was = "- e yes: It. [p.py:1 f] [p.py:1 g] [#gate]\n"
+	require.NoError(t, os.WriteFile(dir+"/stages/1-receive.md", []byte(was), 0o666))
+	pins := []Pin{{File: "stages/1-receive.md", Place: anchor.Place{Path: "p.py", Symbol: "f", Line: 1}}, {File: "stages/1-receive.md", Place: anchor.Place{Path: "p.py", Symbol: "g", Line: 1}}}
+	changed, err := Repin(dir, LocatePins(anchorTree(map[string]string{"p.py": "def g(): pass\n\ndef f(): pass\n"}), pins))
+	require.NoError(t, err)
+	require.Len(t, changed, 1)
+	text, err := os.ReadFile(changed[0])
+	require.NoError(t, err)
+	require.Equal(t, strings.Replace(was, "p.py:1 f", "p.py:3 f", 1), string(text))
+}
+
 func foreignPage(more string) *fstest.MapFile {
 	return &fstest.MapFile{Data: []byte("---\nid: a\ntitle: A\nstage: receive\nlane: x\nsymbol: f\nform: json\nlabel: a\nshort: A.\nhands_on: a\nwrong: That a. It b.\n" + more + "---\nText.\n")}
 }

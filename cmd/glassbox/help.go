@@ -28,6 +28,7 @@ var examples = map[string]string{
   glassbox export sky.gbx --view lens --to csv -o - | head
   glassbox export --to site -o public`,
 	"attach": `  glassbox attach --engine vllm -o vllm.gbx -- python -m vllm.entrypoints.openai.api_server --model DIR
+  glassbox attach --engine sglang -o sglang.gbx -- python -m sglang.launch_server --model-path DIR --sleep-on-idle
   glassbox attach --engine vllm --request chat.json --url http://127.0.0.1:9000 -o v.gbx -- python -m ... --port 9000
   glassbox attach --engine llamacpp -o llamacpp.gbx -- llama-server --model FILE.gguf   as root, on Linux
   glassbox attach --engine llamacpp --pid $(pidof llama-server) -o llamacpp.gbx`,

@@ -114,6 +114,12 @@ func checkFake(t *testing.T, rec *file.Recording) {
 	require.NotNil(t, rec.Untraced)
 }
 
+// A long line is cut where it is shown.
+func TestALongLineIsCut(t *testing.T) {
+	require.Equal(t, "ab", cut("ab", 2))
+	require.Equal(t, "äb…", cut("äbc", 2))
+}
+
 func TestARequestIsRecordedInBothProcesses(t *testing.T) {
 	for _, how := range []string{"monitoring", "setprofile"} {
 		for _, start := range []string{"spawn", "fork"} {
