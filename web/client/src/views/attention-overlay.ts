@@ -104,12 +104,17 @@ function axes(q: Scene, m: MapLayout): string {
   return s;
 }
 
-/** The cursor's own two labels. */
+/** The cursor's own two labels. They hide those that they would lie on, whole. */
 function cursorNames(q: Scene, m: MapLayout): string {
-  const r = q.here.row - m.r0, c = q.here.col - m.c0, h = m.font + 3 + (m.cell < m.font + 1 ? m.font / 2 : 0), y1 = m.y + m.size;
+  const y1 = m.y + m.size, line = m.font + 3;
+  const room = (k: number): [number, number] => { // from the middle of the label: how far the labels before and after it reach
+    const far = (d: number): number => (d * m.cell < line ? d * m.cell + line / 2 : line / 2), off = k % m.step;
+    return [far(off || m.step), far(m.step - off)];
+  };
+  const r = q.here.row - m.r0, c = q.here.col - m.c0, mid = m.cell / 2;
   let s = '';
-  if (r >= 0 && r < m.n) s += over(m.x - m.label + 4, m.y + r * m.cell + m.cell / 2 - h / 2, m.label - 6, h, labelAt(m, r, true), 'm end b', say(q, q.here.row, 13));
-  if (c >= 0 && c < m.n) s += over(m.x + c * m.cell + m.cell / 2 - h / 2, y1 + 3, h, 84, labelAt(m, c, false), 'm end b', say(q, q.here.col, 11));
+  if (r >= 0 && r < m.n) { const [up, down] = room(r); s += over(m.x - m.label + 4, m.y + r * m.cell + mid - up, m.label - 6, up + down, labelAt(m, r, true), 'm end b', say(q, q.here.row, 13)); }
+  if (c >= 0 && c < m.n) { const [left, right] = room(c); s += over(m.x + c * m.cell + mid - left, y1 + 3, left + right, 84, labelAt(m, c, false), 'm end b', say(q, q.here.col, 11)); }
   return s;
 }
 

@@ -58,7 +58,7 @@ function rates(p: Strip, l: StripLayout, sx: Scale): string {
   let g = `<clipPath id="tp-r"><rect x="0" y="0" width="${f2(px)}" height="${p.H}"/></clipPath><clipPath id="tp-n"><rect x="${f2(px)}" y="0" width="${p.W}" height="${p.H}"/></clipPath>`;
   g += `<line x1="${l.x0}" x2="${l.x1}" y1="${Math.round(under) + 0.5}" y2="${Math.round(under) + 0.5}" class="hair"/>`;
   g += `<path d="${d}" fill="none" stroke="var(--text)" stroke-width="1.25" clip-path="url(#tp-r)"/><path d="${d}" fill="none" stroke="var(--graphic)" stroke-dasharray="1.5 2.5" clip-path="url(#tp-n)"/>`;
-  g += `<text x="${l.x0}" y="${l.rateY}" class="cap s">read at, GB/s from 0 to ${sig3(top)}</text>`;
+  g += `<text x="${l.x0 + 10}" y="${l.rateY}" class="cap s">read at, GB/s from 0 to ${sig3(top)}</text>`;
   if (!memory) return `${g}<g><title>${HOW_TO_ROOF}</title><text x="${l.x1}" y="${l.rateY}" class="end cap s">what memory can do: not measured here</text></g>`;
   return `${g}<line x1="${l.x0}" x2="${l.x1}" y1="${y(memory.max)}" y2="${y(memory.max)}" stroke="var(--graphic)" stroke-dasharray="4 3"/><g><title>${esc(roofTitle(p.roof!))}</title><text x="${l.x1}" y="${l.rateY}" class="end cap s">memory can do <tspan class="m" fill="var(--text)">${sig3(memory.max)} GB/s</tspan>, best of ${memory.runs} runs</text></g>`;
 }
