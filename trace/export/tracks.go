@@ -80,25 +80,11 @@ func callTracks(rec *file.Recording) []track {
 // split spreads slices over as few tracks as first fit finds.
 func split(name string, list []slice) []track {
 	slices.SortStableFunc(list, func(a, b slice) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.dur, a.dur)) })
-	var out []track
-	var open [][]int64 // of each track, the ends of what is open, innermost last
-next:
-	for _, s := range list {
-		end := s.start + s.dur
-		for t := 0; ; t++ {
-			if t == len(out) {
-				out = append(out, track{name: name})
-				open = append(open, nil)
-			}
-			for n := len(open[t]); n > 0 && open[t][n-1] <= s.start; n = len(open[t]) {
-				open[t] = open[t][:n-1]
-			}
-			if n := len(open[t]); n == 0 || open[t][n-1] >= end {
-				open[t] = append(open[t], end)
-				out[t].slices = append(out[t].slices, s)
-				continue next
-			}
-		}
+	rows, count, _ := query.Rows(len(list), func(i int) (start, end int64) { return list[i].start, list[i].start + list[i].dur }, 0)
+	out := make([]track, count)
+	for i, t := range rows {
+		out[t].name = name
+		out[t].slices = append(out[t].slices, list[i])
 	}
 	for t := range out[min(1, len(out)):] {
 		out[t+1].name = fmt.Sprintf("%s (%d)", name, t+2)
