@@ -142,7 +142,10 @@ func (c *Catalogue) inOut(rec *file.Recording, spans []int, s *Step, v Values, b
 
 // whyNot says why the recording has no span of a step.
 func whyNot(s *Step, rec *file.Recording) string {
+	by, _ := rec.Request.Params["recorded_by"].(string)
 	switch {
+	case strings.HasPrefix(by, ImportedBy):
+		return "The imported file has no event that is known to be this step."
 	case s.Unreached != "":
 		return s.Unreached
 	case rec.Partial:

@@ -55,7 +55,10 @@ const (
 // Match says of each span of another engine's recording which step it is, and which pass and layer it is part of. A
 // native function's file may be unknown; then its name alone decides. Of two rules that differ in the function around, the
 // nearer one is taken.
-func (c *Catalogue) Match(rec *file.Recording) {
+func (c *Catalogue) Match(rec *file.Recording) { c.match(rec, inLane) }
+
+// match is Match where same tells which lanes can be a step's: a profile names threads in its own way.
+func (c *Catalogue) match(rec *file.Recording, same func(lane, step string) bool) {
 	type owned struct {
 		rule
 		step *Step
@@ -73,7 +76,7 @@ func (c *Catalogue) Match(rec *file.Recording) {
 		best := 0
 		node, _ := nodeOf(s)
 		for _, r := range rules[s.Name] {
-			if !sameFile(s, r.path) || !inLane(s.Lane, r.step.Lane) || r.node != "" && r.node != node {
+			if !sameFile(s, r.path) || !same(s.Lane, r.step.Lane) || r.node != "" && r.node != node {
 				continue
 			}
 			d := depth(rec, at, s, r.within)

@@ -27,6 +27,9 @@ var examples = map[string]string{
   glassbox export sky.gbx --to html -o sky.html
   glassbox export sky.gbx --view lens --to csv -o - | head
   glassbox export --to site -o public`,
+	"import": `  glassbox import rank0.pt.trace.json.gz --engine vllm -o profile.gbx
+  glassbox import spans.otlp.json --engine vllm
+  glassbox import server.log --engine llamacpp -o times.json`,
 	"attach": `  glassbox attach --engine vllm -o vllm.gbx -- python -m vllm.entrypoints.openai.api_server --model DIR
   glassbox attach --engine sglang -o sglang.gbx -- python -m sglang.launch_server --model-path DIR --sleep-on-idle
   glassbox attach --engine vllm --request chat.json --url http://127.0.0.1:9000 -o v.gbx -- python -m ... --port 9000

@@ -26,6 +26,7 @@ type cli struct {
 	Serve      serveCmd      `cmd:"" default:"withargs" help:"Serve the model and the tracer on one address (default)."`
 	Trace      traceCmd      `cmd:"" help:"Send one prompt through the server and record every step."`
 	Export     exportCmd     `cmd:"" help:"Turn a recording into another form: Perfetto, speedscope, CSV, JSON."`
+	Import     importCmd     `cmd:"" help:"Make a recording of a profile, of spans or of timings that another program wrote."`
 	Attach     attachCmd     `cmd:"" help:"Run another engine so that one request is recorded inside it."`
 	Steps      stepsCmd      `cmd:"" help:"Check the catalogues of other engines."`
 	Modmap     modmapCmd     `cmd:"" help:"Draw the modules of a program as a map: who imports whom, and the way of a recorded request over it."`

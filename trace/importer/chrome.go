@@ -205,15 +205,18 @@ func (c *chrome) whole(e *event, at int64) {
 		it.note = "mended"
 		c.rep.Mended++
 	}
-	it.dur, it.rank = dur, rankOf(it.cat)
+	it.dur, it.rank = dur, c.rank(it.cat, it.name)
 	c.keep(it)
 }
 
-// rankOf says how telling a category is: what ran on a device and what somebody named, then operators and calls of the
-// runtime, then functions of Python.
-func rankOf(cat string) int8 {
+// rank says how telling an event is: what ran on a device and what somebody named, then functions that a catalogue knows,
+// then operators and calls of the runtime, then other functions of Python.
+func (c *chrome) rank(cat, name string) int8 {
 	switch cat {
 	case "python_function":
+		if c.o.Telling != nil && c.o.Telling(name) {
+			return 1
+		}
 		return 3
 	case "cpu_op", "cuda_runtime", "cuda_driver", "overhead", "ac2g":
 		return 2
@@ -260,7 +263,7 @@ func (c *chrome) end(e *event, at int64) {
 
 func (c *chrome) pair(b open, lane int, at int64) {
 	c.rep.Spans++
-	it := item{name: b.name, cat: b.cat, lane: lane, start: b.start, dur: at - b.start, args: b.args, rank: rankOf(b.cat)}
+	it := item{name: b.name, cat: b.cat, lane: lane, start: b.start, dur: at - b.start, args: b.args, rank: c.rank(b.cat, b.name)}
 	if it.dur < 0 { // the clock went back
 		it.dur, it.note = 0, "mended"
 		c.rep.Mended++
@@ -271,7 +274,7 @@ func (c *chrome) pair(b open, lane int, at int64) {
 // left is a begin without an end: it is kept, and has no length. To stretch it to the end would be a guess.
 func (c *chrome) left(b open, lane int) {
 	c.rep.Open++
-	c.keep(item{name: b.name, cat: b.cat, lane: lane, start: b.start, args: b.args, note: "open", rank: rankOf(b.cat)})
+	c.keep(item{name: b.name, cat: b.cat, lane: lane, start: b.start, args: b.args, note: "open", rank: c.rank(b.cat, b.name)})
 }
 
 // asyncKey is what begin and end of an asynchronous event have in common.

@@ -23,6 +23,8 @@ import (
 // Options bound an import. Zero values have defaults.
 type Options struct {
 	Most int // spans that are kept; of more, the shortest and least telling are folded into counts. 0 = 200,000
+	// Telling says of a Python function's name, as the profile writes it, whether it is kept before others; nil = of none.
+	Telling func(name string) bool
 }
 
 // limits of a file. An element is one event, or one value beside the events.
