@@ -238,6 +238,11 @@ func TestWhatShipsFitsTheCatalogue(t *testing.T) {
 	for _, id := range s.names() {
 		rec, err := s.get(id).decode()
 		require.NoError(t, err)
+		sum, err := s.get(id).summary()
+		require.NoError(t, err)
+		want := file.Summarize(rec)
+		want.Bytes = sum.Bytes
+		require.Equal(t, want, sum, "%s: its head alone says what the whole says", id)
 		require.False(t, rec.Partial)
 		require.Zero(t, rec.Dropped.Spans)
 		if rec.Engine.Name != "glassbox" { // package steps holds other engines' recordings to their catalogues

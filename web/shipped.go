@@ -116,12 +116,12 @@ func openShipped(files fs.FS, id string) (*shippedFile, error) {
 		return rec, nil
 	})
 	f.summary = sync.OnceValues(func() (file.Summary, error) {
-		rec, err := f.decode()
+		head, err := f.head()
 		if err != nil {
-			return file.Summary{}, err
+			return file.Summary{}, fmt.Errorf("recordings/%s.gbx: %s: %w", id, f.trace.Name, err)
 		}
-		sum := file.Summarize(rec)
-		sum.Bytes = int64(len(raw))
+		sum := file.Summarize(head)
+		sum.ID, sum.Bytes = id, int64(len(raw))
 		return sum, nil
 	})
 	f.home = sync.OnceValue(func() view.Home {
@@ -129,6 +129,16 @@ func openShipped(files fs.FS, id string) (*shippedFile, error) {
 		return view.HomeOf(rec)
 	})
 	return f, nil
+}
+
+// head reads what a list shows: of a recording of another engine that is a thousandth of it.
+func (f *shippedFile) head() (*file.Recording, error) {
+	r, err := f.trace.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return file.ReadHead(r)
 }
 
 // json is trace.json as it lies in the zip. Its compressed bytes are a gzip stream but for the frame, which costs

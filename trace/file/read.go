@@ -125,6 +125,44 @@ func decodeJSON(raw []byte) (*Recording, error) {
 	return rec, validate(rec)
 }
 
+// ReadHead reads what a list shows of a recording's text form: all that stands before the lanes, passes and spans. What this
+// package writes has it at the start, so that of 15 MB some kilobytes are read. Nothing of it is validated but the schema.
+func ReadHead(r io.Reader) (*Recording, error) {
+	d := json.NewDecoder(r)
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, fmt.Errorf("offset 0: wanted a JSON object, found %v", t)
+	}
+	fields := map[string]json.RawMessage{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		key, _ := t.(string)
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		fields[key] = raw
+		if key == "request" {
+			break
+		}
+	}
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	var j recordingJSON
+	if err := json.Unmarshal(raw, &j); err != nil {
+		return nil, explain(raw, err)
+	}
+	if err := checkSchema(&j.Schema); err != nil {
+		return nil, err
+	}
+	return &Recording{ID: j.ID, Schema: j.Schema, Engine: j.Engine, Model: j.Model, Device: j.Device, Clock: j.Clock, Started: j.Started,
+		Request: j.Request, Numbers: j.Numbers, Dropped: j.Dropped, Partial: j.Partial, Missing: j.Missing}, nil
+}
+
 // checkSchema refuses another format and another major.
 func checkSchema(s *Schema) error {
 	if s == nil {
