@@ -14,7 +14,7 @@ const sep = '<i>|</i>';
 /** What was recorded, on what, and how long it took. */
 export function metaLine(r: Recording): string {
   const f = r.file, t = r.total, model = [f.model.name ?? f.model.architecture, f.model.quantization].filter(Boolean).join(', ');
-  const device = [f.device.threads ? `${f.device.threads} ${f.device.kind === 'cuda' ? '' : 'CPU '}threads` : '', f.device.kind && f.device.kind !== 'cpu' ? f.device.kind : ''].filter(Boolean).join(', ');
+  const device = f.device.kind && f.device.kind !== 'cpu' ? [f.device.name, f.device.kind].filter(Boolean).join(', ') : f.device.threads ? `${f.device.threads} CPU threads` : '';
   const engine = `${f.engine.name}${f.engine.version ? ` ${f.engine.version}` : ''}`;
   const parts = [`<b>${esc(r.name.slice(0, 60) || f.request.id || 'recording')}</b>`, r.live ? 'live' : t.ns === 0 ? 'no times' : `<span title="${exactNs(t.ns)}" class="mono">${time(t.ns)}</span>${badge(t.prov, t.how)}`, esc(device || f.device.name || ''), esc(model)];
   return `<span title="${esc(`${engine}; ${f.device.name ?? ''}; recorded ${f.started ?? 'at an unknown time'}`)}">${parts.filter(Boolean).join(sep)}</span>`;
@@ -50,7 +50,7 @@ export function outline(r: Recording, s: State, height: number): string {
     h += `<div class="o-list">${list.map(({ x, i }) => {
       const z = i < cur ? 'done' : i === cur ? 'now' : 'coming';
       const v = x.count === 0 ? (r.live ? '–' : 'not run') : !r.timed(i) ? '–' : `${time(x.time_ns)}${badge('measured', `${x.count} times, summed`)}`;
-      return `<button class="o-row ${z}" data-step="${esc(x.id)}" data-k="r${i}"${z === 'now' ? ' aria-current="step"' : ''}><span class="n">${i + 1}</span><span title="${esc(x.title)}">${esc(x.label)}${stopSign(stops.get(x.id))}</span>${bar(x.time_ns / max, z === 'coming', z === 'now' ? 'var(--on-now)' : `var(--st-${L})`)}<span class="v" title="${exactNs(x.time_ns)}">${v}</span></button>`;
+      return `<button class="o-row ${z}" data-step="${esc(x.id)}" data-k="r${i}"${z === 'now' ? ' aria-current="step"' : ''}><span class="n">${i + 1}</span><span title="${esc(x.title)}">${esc(x.label)}${stopSign(stops.get(x.id))}</span>${bar(r.clocked ? x.time_ns / max : 0, z === 'coming', z === 'now' ? 'var(--on-now)' : `var(--st-${L})`)}<span class="v" title="${exactNs(x.time_ns)}">${v}</span></button>`;
     }).join('')}</div>`;
   }
   return h + rail(r, cur, height);

@@ -120,7 +120,7 @@ class TimelineView implements View {
     if (key === this.builtFor) return;
     this.builtFor = key;
     this.all = [...r.spans, ...callSpans(r)];
-    this.tracks = [...tracksOf(r), ...tracksOf(r, this.all, r.spans.length), ...workersOf(r)];
+    this.tracks = [...tracksOf(r), ...tracksOf(r, this.all, r.spans.length).sort((a, b) => (a.lane < b.lane ? 1 : -1)), ...workersOf(r)];
     this.sharers = requestsOf(r);
     const rows = this.tracks.reduce((a, t) => a + t.rows.length, 0);
     this.rowH = Math.round(Math.max(20, Math.min(64, (H - this.head - FOOT - GAP * (this.tracks.length + 1)) / Math.max(1, rows))));
@@ -310,6 +310,10 @@ class TimelineView implements View {
     const r = this.ctx.recording, [a, b] = this.win, n = this.hover >= 0 ? this.hover : this.selected(), p = this.all[n];
     if (!p || this.all.length === r.spans.length) return;
     const call = p.attrs?.['call'], x = (t: number): number => LEFT + ((t - a) / (b - a)) * w;
+    g.save();
+    g.beginPath();
+    g.rect(LEFT, this.head, w, this.body.clientHeight);
+    g.clip();
     g.strokeStyle = g.fillStyle = this.colors['text']!;
     g.lineWidth = 1;
     this.all.forEach((d, k) => {
@@ -328,6 +332,7 @@ class TimelineView implements View {
       g.lineTo(x1 + 3.5, y1 - 6);
       g.fill();
     });
+    g.restore();
   }
 
   private find(span: number): Placed | null {
