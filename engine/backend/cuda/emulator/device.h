@@ -16,6 +16,7 @@ CUresult cuInit(unsigned flags) {
   g_ndev = std::min(16, atoi(env("CUEMU_DEVICES", "2"))); g_total = (size_t)atoll(env("CUEMU_MEM_MB", "2048")) << 20;
   g_delay = atoi(env("CUEMU_DELAY_US", "0")); g_racecheck = atoi(env("CUEMU_RACECHECK", "0"));
   g_gorgonia = atoi(env("CUEMU_GORGONIA", "0")); g_poison = atoi(env("CUEMU_POISON", "1")); g_sync = atoi(env("CUEMU_SYNC", "0"));
+  g_lose_after = atol(env("CUEMU_LOSE_AFTER", "0"));
   g_race_ok = string(",") + env("CUEMU_RACE_OK", "") + ",";
   string o = env("CUEMU_ORDER", "forward");
   if (o == "reverse") g_order.kind = Order::REVERSE;

@@ -80,7 +80,10 @@ CUresult cuLaunchKernel(CUfunction h, unsigned gx, unsigned gy, unsigned gz, uns
     a->devs.push_back(p); if (f->k->args[i].writes) a->writable.push_back(*al);
   }
   string name = f->name; SimtKernel* k = f->k;
-  return push(ctx, st, nm, [=] { return run({k, a->ptr.data(), {gx, gy, gz}, {bx, by, bz}, dyn, g_order}, name, *a); });
+  return push(ctx, st, nm, [=] {  // counted when it is done, so that replays of a graph count too
+    if (g_lose_after) { Lock g(g_mu); if (++g_launches > g_lose_after) return err(CUDA_ERROR_LAUNCH_FAILED, "%s: the device is lost (CUEMU_LOSE_AFTER)", name.c_str()); }
+    return run({k, a->ptr.data(), {gx, gy, gz}, {bx, by, bz}, dyn, g_order}, name, *a);
+  });
 }
 
 CUresult cuGetErrorName(CUresult r, const char** s) { static thread_local char b[40]; snprintf(b, sizeof b, "CUDA_ERROR_%d", (int)r); *s = b; return CUDA_SUCCESS; }

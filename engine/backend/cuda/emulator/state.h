@@ -36,6 +36,7 @@ using std::string;
 static const char* env(const char* n, const char* d) { const char* e = getenv(n); return e && *e ? e : d; }
 static int ver(const char* s) { int a = 0, b = 0; sscanf(s, "%d.%d", &a, &b); return a * 10 + b; }
 static int g_cc, g_driver, g_isa, g_ndev, g_delay, g_racecheck;
+static long g_lose_after, g_launches;  // the device fails in the launch after so many; 0: never
 static bool g_gorgonia, g_poison, g_sync;
 static size_t g_total;
 static Order g_order;
