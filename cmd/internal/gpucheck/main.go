@@ -63,6 +63,9 @@ func run(small bool, out string) error {
 	} else if _, err := copyBandwidth(p.Copy); err != nil {
 		return err
 	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
 	fill := newFiller()
 	for _, ty := range []tensor.Type{tensor.Q4_K, tensor.Q8_0, tensor.Q6_K} {
 		if rep.Cosine[ty.String()], err = correct(fill, ty, shape{2, 512, 1024, 8, 2, 64, 1024}); err != nil {
@@ -70,7 +73,7 @@ func run(small bool, out string) error {
 		}
 	}
 	for _, ty := range []tensor.Type{tensor.Q4_K, tensor.Q8_0} {
-		r, err := measure(fill, ty, p, rep.Copy)
+		r, err := measure(fill, ty, p, rep.Copy, out)
 		if err != nil {
 			return fmt.Errorf("%v: %w", ty, err)
 		}

@@ -179,8 +179,8 @@ func copyBandwidth(n int64) (best float64, err error) {
 	})
 }
 
-// measure runs one format of the large model.
-func measure(f *filler, ty tensor.Type, p plan, roof float64) (r result, err error) {
+// measure runs one format of the large model, and keeps a recording of it in folder out.
+func measure(f *filler, ty tensor.Type, p plan, roof float64, out string) (r result, err error) {
 	g := f.build(p.Shape, ty)
 	most := slices.Max(p.Concurrent)
 	context := max(p.Prompt, p.Context+p.Steps+8)
@@ -212,7 +212,10 @@ func measure(f *filler, ty tensor.Type, p plan, roof float64) (r result, err err
 			return r, fmt.Errorf("%v: logits that are no numbers", ty)
 		}
 	}
-	return r, r.traced(be, g, p, context)
+	if err := r.traced(be, g, p, context); err != nil {
+		return r, err
+	}
+	return r, record(be, g, p, ty, context, out)
 }
 
 // times runs f once to warm up and n times, and returns the median and the least time.
