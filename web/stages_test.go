@@ -35,9 +35,9 @@ func TestEveryStagePage(t *testing.T) {
 // Where code lies on this machine is told to readers on it, and to nobody else.
 func TestSourcePlacesStayOnThisMachine(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.SourceRoots, c.Editor = map[string]string{"glassbox": `/home/me/"code"`}, "vscode://file{path}:{line}"
+		c.SourceRoots, c.Editor = map[string]string{"glassbox": `/srv/me/"code"`}, "vscode://file{path}:{line}"
 	})
-	require.Contains(t, r.get("/trace/"+firstShipped).body, `<meta name="glassbox-source" content="{&#34;editor&#34;:&#34;vscode://file{path}:{line}&#34;,&#34;roots&#34;:{&#34;glassbox&#34;:&#34;/home/me/\&#34;code\&#34;&#34;}}">`)
+	require.Contains(t, r.get("/trace/"+firstShipped).body, `<meta name="glassbox-source" content="{&#34;editor&#34;:&#34;vscode://file{path}:{line}&#34;,&#34;roots&#34;:{&#34;glassbox&#34;:&#34;/srv/me/\&#34;code\&#34;&#34;}}">`)
 	require.NotContains(t, r.get("/").body, "glassbox-source")
 	away := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/trace/"+firstShipped, nil)
 	away.RemoteAddr = "192.0.2.7:4000"
@@ -45,5 +45,5 @@ func TestSourcePlacesStayOnThisMachine(t *testing.T) {
 	r.site.ServeHTTP(w, away)
 	require.Equal(t, http.StatusOK, w.Code)
 	require.NotContains(t, w.Body.String(), "glassbox-source")
-	require.NotContains(t, w.Body.String(), "/home/me")
+	require.NotContains(t, w.Body.String(), "/srv/me")
 }

@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import { editorHref } from '../src/editor';
 import type { Source } from '../src/schema';
 
-const q = { editor: 'vscode://file{path}:{line}', roots: { glassbox: '/home/me/my code/glassbox/', 'github.com/a/b': 'C:\\src\\b' } };
+const q = { editor: 'vscode://file{path}:{line}', roots: { glassbox: '/srv/me/my code/glassbox/', 'github.com/a/b': 'C:\\src\\b' } };
 const at = (path: string, repo = 'glassbox', line = 7): Source => ({ repo, commit: 'c', path, symbol: 's', line });
 
 test('a line opens below the root of its repository', () => {
-  assert.equal(editorHref(at('engine/model/llama.go'), q), 'vscode://file/home/me/my%20code/glassbox/engine/model/llama.go:7');
+  assert.equal(editorHref(at('engine/model/llama.go'), q), 'vscode://file/srv/me/my%20code/glassbox/engine/model/llama.go:7');
   assert.equal(editorHref(at('x.py', 'https://github.com/a/b'), q), 'vscode://file/C:/src/b/x.py:7');
-  assert.equal(editorHref(at('a#b?.go', 'glassbox', -3), q), 'vscode://file/home/me/my%20code/glassbox/a%23b%3F.go:1');
+  assert.equal(editorHref(at('a#b?.go', 'glassbox', -3), q), 'vscode://file/srv/me/my%20code/glassbox/a%23b%3F.go:1');
 });
 
 test('what a hostile recording calls a path leads nowhere', () => {
