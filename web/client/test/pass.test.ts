@@ -7,6 +7,7 @@ import { passCard } from '../src/views/pass-card';
 import { familyStrip } from '../src/views/pass-strip';
 import { isInteger, kernelsOf, likePasses, passModel, unexplainedOf } from '../src/views/pass-data';
 import { opSteps } from '../src/views/missing';
+import { time } from '../src/format';
 import { drawPass, layoutPass } from '../src/views/pass-draw';
 import { cacheRoof, memoryRoof, roofOf } from '../src/views/pass-roof';
 import type { Pass, Span } from '../src/schema';
@@ -93,6 +94,13 @@ test('the drawing has every op once, marks one, and fits its size', () => {
     assert.ok(l.foot + 60 < H, `${l.foot} of ${H}`);
     for (const [, x] of svg.matchAll(/ x="([\d.]+)"/g)) assert.ok(Number(x) <= W, x);
   }
+});
+
+test('captures between the ops are named apart from the dispatch', () => {
+  const r = make(), m = passModel(r, 2, 1, 'all')!, u = m.unexplained!, lost = u.before + u.between + u.after, draw = (): string => drawPass({ r, m, cur: 13, layer: 1, scope: 'all', roof: null, W: 904, H: 700 });
+  assert.ok(draw().includes(`no op: dispatch ${time(lost)}`));
+  m.pass = { ...m.pass, capture_ns: lost - 1000 };
+  assert.ok(draw().includes(`no op: captures ${time(lost - 1000)}, dispatch ${time(1000)}`));
 });
 
 test('the table says the same as the drawing, to the nanosecond', () => {
