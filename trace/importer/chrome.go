@@ -57,11 +57,6 @@ func (h *items) Pop() any          { n := len(*h) - 1; x := (*h)[n]; *h = (*h)[:
 // laneKey is a thread of a process, or one name of asynchronous events.
 type laneKey struct{ pid, tid, async string }
 
-type laneInfo struct {
-	laneKey
-	title string
-}
-
 // open is a begin that waits for its end.
 type open struct {
 	name, cat string
@@ -77,7 +72,7 @@ type chrome struct {
 	seen   bool
 	kept   items
 	full   bool
-	lanes  []laneInfo
+	lanes  []laneKey
 	byKey  map[laneKey]int
 	stacks map[int][]open    // of a lane
 	async  map[string][]open // by id
@@ -86,8 +81,6 @@ type chrome struct {
 	proc   map[string]string
 	thread map[laneKey]string
 	folded map[foldKey]*fold
-	last   int64
-	any    bool
 }
 
 type foldKey struct{ cat, name string }
@@ -352,7 +345,7 @@ func (c *chrome) lane(e *event, async string) int {
 		}
 	}
 	c.byKey[k] = len(c.lanes)
-	c.lanes = append(c.lanes, laneInfo{laneKey: k})
+	c.lanes = append(c.lanes, k)
 	return len(c.lanes) - 1
 }
 

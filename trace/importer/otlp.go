@@ -120,7 +120,7 @@ func laneSpans(spans []otlp.Received, rep *Report) *file.Recording {
 		}
 	}
 	for n, key := range order {
-		c.lanes = append(c.lanes, laneInfo{laneKey: laneKey{pid: "spans", tid: key}})
+		c.lanes = append(c.lanes, laneKey{pid: "spans", tid: key})
 		c.thread[laneKey{pid: "spans", tid: key}] = key
 		list := make([]item, len(by[key]))
 		for i, s := range by[key] {

@@ -104,7 +104,7 @@ func (c *chrome) place(rec *file.Recording, list []item, began int64) {
 }
 
 // titles are a lane's id, name and process.
-func (c *chrome) titles(l laneInfo) (id, title, note string) {
+func (c *chrome) titles(l laneKey) (id, title, note string) {
 	id = cmp.Or(l.pid, "0") + ":" + cmp.Or(l.tid, "0")
 	note = cmp.Or(c.proc[l.pid], "process "+l.pid)
 	if label := c.proc[l.pid+"\x00"]; label != "" {
