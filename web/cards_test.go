@@ -1,15 +1,18 @@
 package web
 
 import (
+	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"glassbox/static"
 	"glassbox/trace/file"
 	"glassbox/web/view"
 )
@@ -94,6 +97,25 @@ func count(rec *file.Recording, c view.Card) string {
 		return fmt.Sprintf("%d layers, %d positions, %d words each", rec.Model.Layers, shape("lens_ids")[1], shape("lens_ids")[2])
 	case "memory":
 		return fmt.Sprintf("%s pages of %d positions, %d changes", view.Count(int64(rec.Memory.Pages)), rec.Memory.PageTokens, len(rec.Memory.Changes))
+	case "modules":
+		raw, err := fs.ReadFile(static.Files, "modmaps/"+rec.Engine.Name+".json")
+		if err != nil {
+			return err.Error()
+		}
+		var m struct {
+			Title   string
+			Modules []struct{ State string }
+		}
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return err.Error()
+		}
+		ran := 0
+		for _, q := range m.Modules {
+			if q.State == "ran" || q.State == "by_name" {
+				ran++
+			}
+		}
+		return fmt.Sprintf("%s: %d modules, %d ran", m.Title, len(m.Modules), ran)
 	case "vllm", "llamacpp", "sglang":
 		return fmt.Sprintf("%d steps, %s, %s", len(rec.Walk), view.Plural(len(lanes(rec)), "lane"), view.Plural(len(rec.Spans), "span"))
 	}

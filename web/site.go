@@ -23,7 +23,7 @@ import (
 // ID.gbx, which holds its arrays too.
 func (s *Server) Write(put func(name string, data []byte) error) error {
 	c := &copier{s: s, put: put, seen: map[string]bool{}}
-	for _, p := range []string{"/", "/walk", "/film", "/stages", "/traces", "/docs/"} {
+	for _, p := range []string{"/", "/walk", "/film", "/stages", "/modules", "/traces", "/docs/"} {
 		c.want(p)
 	}
 	for _, e := range steps.Engines() {

@@ -12,5 +12,5 @@ export const served = (): boolean => !asFiles && /^https?:$/.test(location.proto
 /** place is the address of a path of the site. Of recordings a copy holds the packed form. */
 export function place(path: string): string {
   if (up === undefined) return path;
-  return path === '/api/traces' ? `${up}api/traces/index.json` : up + path.slice(1).replace(/^(api\/.*)\.json$/, '$1.gbx');
+  return path === '/api/traces' ? `${up}api/traces/index.json` : up + path.slice(1).replace(/^(api\/traces\/.*)\.json$/, '$1.gbx');
 }

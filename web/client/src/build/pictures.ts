@@ -6,8 +6,9 @@ import { readdirSync, readFileSync, rmSync, mkdirSync, writeFileSync } from 'nod
 import { arrayOf } from '../fetcharray';
 import { bytes, count, time } from '../format';
 import { openGbx } from '../gbx';
-import { drawMap } from '../map';
-import type { Recording } from '../recording';
+import { drawMap, SIGN } from '../map';
+import { STAGE_LETTER, type Recording } from '../recording';
+import type { Step } from '../schema';
 import { at, fit, INITIAL, type State } from '../state';
 import { Attention } from '../views/attention-data';
 import { lensOf, part } from '../views/lens-data';
@@ -15,11 +16,14 @@ import { lensPicture } from '../views/lens-picture';
 import { memoryChart, memoryGrid } from '../views/memory';
 import { memoryOf, momentAt, seriesOf, timeAt } from '../views/memory-data';
 import { hasArray, hasLens } from '../views/missing';
+import { Modules, windowOn } from '../views/modules-data';
+import { drawModules, Lens } from '../views/modules-draw';
 import { passModel } from '../views/pass-data';
 import { drawPass, layoutPass } from '../views/pass-draw';
 import { roofOf } from '../views/pass-roof';
 import { tapeOf } from '../views/tape-data';
 import { drawStrip } from '../views/tape-draw';
+import { SvgContext } from './svg-context';
 import { helvetica } from './widths';
 
 /** Px of a picture. Cards are narrower: they show its left part. */
@@ -41,6 +45,8 @@ interface Kind {
   first?: string;
   facts(r: Recording): string;
   draw(r: Recording, s: State): Promise<string> | string;
+  /** the step it is drawn at, where that is not the middle of a layer */
+  at?(r: Recording): Step;
 }
 
 const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`;
@@ -100,6 +106,19 @@ function memory(r: Recording): string {
   return svg(`<g class="mem">${inner(memoryChart(r, m, seriesOf(m, me), t, p.index, W))}<g transform="translate(0 118)">${cull(bare(inner(memoryGrid(m, momentAt(m, me, t), me, W))), [0, 0, W, H - 118])}</g></g>`, [0, 0, W, H]);
 }
 
+/** The module maps that ship, by engine. */
+const maps = new Map<string, Modules>();
+
+/** Part of the map where the request is, drawn by the view's code for a canvas. */
+function modules(r: Recording, s: State): string {
+  const m = maps.get(r.file.engine.name)!, route = m.route(r), i = at(r, s), stage = m.list.map(() => ''), w = 1.6 * W, h = 1.6 * H;
+  for (const q of route) stage[q.module] ||= STAGE_LETTER[r.steps[q.steps[0]!]!.stage];
+  const now = route.reduce((a, q, n) => (q.steps[0]! <= i ? n : a), -1), here = route[now]!.module, win = windowOn(m.list[here]!.box, m.file, 1.7), g = new SvgContext();
+  drawModules(g as unknown as CanvasRenderingContext2D, { m, win, W: w, H: h, route, now, mark: here, picked: false, sign: SIGN[r.roles[i]!.form], stage, edges: 'none', found: null, path: [], from: -1, color: (n) => `var(--${n})`, measure: helvetica });
+  const [x, y] = new Lens(m, win, w, h).mid(m.list[here]!.box);
+  return svg(g.out, [Math.max(0, Math.min(w - W, x - 110)), Math.max(0, Math.min(h - H, y - H * 0.55)), W, H]);
+}
+
 /** What an engine's own walk is, in numbers. */
 const engine = (r: Recording): string => `${plural(r.steps.length, 'step')}, ${plural(r.lanes.length, 'lane')}, ${plural(r.spans.length, 'span')}`;
 const other = (name: string, title: string): Kind => ({ id: name, title, n: 1, view: 'request', has: (r) => r.file.engine.name.toLowerCase().replace(/[^a-z]/g, '') === name, facts: engine, draw: request });
@@ -117,8 +136,8 @@ export const KINDS: readonly Kind[] = [
     facts: (r) => { const [L, n, k] = r.file.arrays!['lens_ids']!.shape; return `${plural(L!, 'layer')}, ${plural(n!, 'position')}, ${plural(k!, 'word')} each`; } },
   { id: 'memory', title: 'Memory', n: 7, view: 'memory', first: 'one-of-four', has: (r) => memoryOf(r) !== null, draw: memory,
     facts: (r) => { const m = memoryOf(r)!; return `${plural(m.pages, 'page')} of ${m.page_tokens} positions, ${plural(m.changes?.length ?? 0, 'change')}`; } },
-  { id: 'modules', title: 'Modules', n: 8, view: 'modules', has: (r) => (r.file.modules?.length ?? 0) > 0, draw: request,
-    facts: (r) => { const all = r.file.modules ?? []; return `${plural(all.length, 'module')}, ${count(all.filter((m) => (m as { state?: string }).state === 'ran').length)} ran`; } },
+  { id: 'modules', title: 'Modules', n: 8, view: 'modules', first: 'chat-in-vllm', has: (r) => maps.has(r.file.engine.name), draw: modules, at: (r) => r.steps.find((x) => x.id === 'schedule') ?? r.steps[Math.floor(r.steps.length / 3)]!,
+    facts: (r) => { const m = maps.get(r.file.engine.name)!, c = m.counts(); return `${m.file.title}: ${plural(m.list.length, 'module')}, ${count(c.ran + c.by_name)} ran`; } },
   other('llamacpp', 'llama.cpp'), other('vllm', 'vLLM'), other('sglang', 'SGLang'),
 ];
 
@@ -170,7 +189,7 @@ export async function pictures(all: Shipped[]): Promise<{ cards: Card[]; files: 
   for (const k of KINDS) {
     const can = all.filter((q) => k.has(q.r)), q = can.find((x) => x.name === k.first) ?? can[0];
     if (!q) continue;
-    const s = around(q.r);
+    const s = { ...around(q.r), ...(k.at ? { step: k.at(q.r).id } : {}) };
     files.set(`${k.id}.svg`, `${await k.draw(q.r, s)}\n`);
     cards.push({ id: k.id, title: k.title, n: k.n, recording: q.name, view: k.view, step: s.step, facts: k.facts(q.r) });
   }
@@ -180,6 +199,8 @@ export async function pictures(all: Shipped[]): Promise<{ cards: Card[]; files: 
 
 /** write puts them into a folder, in place of what was there. */
 export async function write(from: string, to: string): Promise<void> {
+  const dir = `${from}/../modmaps`;
+  for (const f of readdirSync(dir).filter((n) => n.endsWith('.json')).sort()) maps.set(f.slice(0, -5), Modules.parse(JSON.parse(readFileSync(`${dir}/${f}`, 'utf8'))));
   const { files } = await pictures(await shelf(from));
   rmSync(to, { recursive: true, force: true });
   mkdirSync(to, { recursive: true });

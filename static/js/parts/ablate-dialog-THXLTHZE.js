@@ -1,4 +1,4 @@
-import{a as m,b as w,c as k,d as S,e as $,f as E,g as A,h as q}from"./chunk-YLEYMJKL.js";import"./chunk-EK62J3NU.js";import"./chunk-UH3NZNIM.js";import"./chunk-ECXMKOLI.js";import{h as y}from"./chunk-DBLOS7FN.js";import"./chunk-VXKC2EFA.js";import"./chunk-CSHDUWTP.js";import"./chunk-E6XMFL2X.js";import{a as p}from"./chunk-C4MI4RDX.js";var L=`.ab{width:620px;max-width:100%}
+import{a as m,b as w,c as k,d as S,e as $,f as E,g as A,h as q}from"./chunk-ZCTWUB4W.js";import"./chunk-EK62J3NU.js";import"./chunk-UH3NZNIM.js";import"./chunk-ECXMKOLI.js";import{h as y}from"./chunk-SLOBXDLI.js";import"./chunk-VXKC2EFA.js";import"./chunk-DFSNNULU.js";import"./chunk-E6XMFL2X.js";import{a as p}from"./chunk-C4MI4RDX.js";var L=`.ab{width:620px;max-width:100%}
 .ab-parts{display:grid;margin:10px 0;border-top:1px solid var(--rule)}
 .ab-parts button{display:grid;grid-template-columns:84px 1fr auto;gap:10px;padding:3px 6px;font-size:13px;line-height:20px;border-bottom:1px solid var(--rule)}
 .ab-parts b{font-weight:400}

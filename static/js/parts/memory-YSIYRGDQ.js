@@ -1,4 +1,4 @@
-import{h as W}from"./chunk-DBLOS7FN.js";import"./chunk-CSHDUWTP.js";import{A as q,B as G,C as Z,D as J,E as R,G as Q,O as U,j as I,k as P,w as F,x as C,y as B,z as L}from"./chunk-E6XMFL2X.js";import{a as y,e as N,g as M,h as O,i as _,l as k,o as H,q as z}from"./chunk-C4MI4RDX.js";var X=`.mem{position:absolute;inset:0;overflow:auto;padding:12px 16px 16px;font-size:12px;line-height:18px}
+import{h as W}from"./chunk-SLOBXDLI.js";import"./chunk-DFSNNULU.js";import{A as q,B as G,C as Z,D as J,E as R,G as Q,O as U,j as I,k as P,w as F,x as C,y as B,z as L}from"./chunk-E6XMFL2X.js";import{a as y,e as N,g as M,h as O,i as _,l as k,o as H,q as z}from"./chunk-C4MI4RDX.js";var X=`.mem{position:absolute;inset:0;overflow:auto;padding:12px 16px 16px;font-size:12px;line-height:18px}
 .mem svg{display:block}
 .mem-key{display:flex;flex-wrap:wrap;gap:2px 18px;margin:0 0 8px}
 .mem-key i.pg{display:inline-block;width:12px;height:12px;margin-right:6px;vertical-align:-2px;border:1px solid;font:9px/10px var(--sans);text-align:center}

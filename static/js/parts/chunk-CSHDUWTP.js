@@ -1,1 +1,0 @@
-var e=typeof document>"u"?void 0:document.documentElement.dataset.root,t=e!==void 0,o=()=>!t&&/^https?:$/.test(location.protocol);function s(n){return e===void 0?n:n==="/api/traces"?`${e}api/traces/index.json`:e+n.slice(1).replace(/^(api\/.*)\.json$/,"$1.gbx")}export{t as a,o as b,s as c};

@@ -1,1 +1,0 @@
-import{f as a,g as b,h as c,i as d,j as e}from"./chunk-NPILCR62.js";import"./chunk-DBLOS7FN.js";import"./chunk-QTGYAQT7.js";import"./chunk-YKCDWAXS.js";import"./chunk-BFSYXCYO.js";import"./chunk-VXKC2EFA.js";import"./chunk-CSHDUWTP.js";import"./chunk-E6XMFL2X.js";import"./chunk-C4MI4RDX.js";export{d as otherKind,e as passTable,a as passView,c as rowUnder,b as scopeOf};
