@@ -22,7 +22,7 @@ PLATFORMS   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 w
 # Go code of the main module lies in these folders; the others hold data.
 GO_DIRS     := $(wildcard trace engine web steps static cmd docs)
 # Packages with goroutines, whose tests use small models or none: the race detector makes code about ten times slower.
-RACE        := ./engine $(patsubst %,./%/...,$(wildcard trace engine/kv engine/sched engine/spec engine/sample engine/grammar engine/exec engine/capture engine/stops engine/openai web steps cmd/internal/bench))
+RACE        := ./engine $(patsubst %,./%/...,$(wildcard trace engine/kv engine/sched engine/spec engine/sample engine/grammar engine/exec engine/capture engine/stops engine/openai web steps cmd/internal/bench cmd/internal/gateway))
 # Modules of their own: their dependencies stay out of the binary's go.mod.
 MODULES     := $(filter-out ./go.mod,$(shell find . -name go.mod -not -path '*/node_modules/*' -not -path './vendor/*' -not -path '*/testdata/*' -not -path './.venv*'))
 # Folders with a package.json: what Node needs for tests only. Nothing of it is shipped.

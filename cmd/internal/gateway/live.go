@@ -73,10 +73,11 @@ func (l *liveRun) run() {
 
 // follower reads an answer while it comes.
 type follower struct {
-	x             *exchange
-	r             *reader
-	reads, kept   int
-	tokens, spans int
+	x           *exchange
+	r           *reader
+	reads, kept int
+	tokens      int
+	pieces      int // told
 }
 
 // next is what is new.
@@ -102,9 +103,8 @@ func (f *follower) next(redacted bool) file.Delta {
 	}
 	f.reads, f.kept = f.reads+len(reads), f.kept+at
 	rec := &file.Recording{}
-	x.chunks(rec, &answer{pieces: f.r.a.pieces})
-	spans := rec.Spans[min(f.spans, len(rec.Spans)):]
-	f.spans += len(spans)
+	x.pieces(rec, f.r.a.pieces[f.pieces:], f.pieces) // those of one read come together
+	f.pieces = len(f.r.a.pieces)
 	tokens := append([]file.Token(nil), f.r.a.tokens[f.tokens:]...)
 	f.tokens += len(tokens)
 	for i := range tokens {
@@ -113,5 +113,5 @@ func (f *follower) next(redacted bool) file.Delta {
 			tokens[i].ID, tokens[i].Text, tokens[i].Bytes, tokens[i].Top = -1, "", nil, nil
 		}
 	}
-	return file.Delta{Spans: spans, Tokens: tokens}
+	return file.Delta{Spans: rec.Spans, Tokens: tokens}
 }

@@ -98,7 +98,9 @@ func (x *exchange) read() *answer {
 func (g *Gateway) head(x *exchange) *file.Recording {
 	e := g.engine.get()
 	if e.engine == "" {
+		x.mu.Lock() // a request that is watched may have no answer yet
 		e.engine = engineOf("", x.header.Get("Server"))
+		x.mu.Unlock()
 	}
 	return &file.Recording{
 		ID: x.id, Schema: file.Schema{Name: file.SchemaName, Version: file.SchemaVersion}, Started: trace.Wall(x.first).UTC().Format(startedForm),
@@ -306,6 +308,11 @@ func (x *exchange) chunks(rec *file.Recording, a *answer) {
 			list = append(list, piece{at: r.at, flushed: r.flushed, bytes: r.n})
 		}
 	}
+	x.pieces(rec, list, 0)
+}
+
+// pieces adds spans for pieces behind the first nth of an answer.
+func (x *exchange) pieces(rec *file.Recording, list []piece, nth int) {
 	made := 0
 	for i := 0; i < len(list); {
 		n := i + 1
@@ -316,7 +323,7 @@ func (x *exchange) chunks(rec *file.Recording, a *answer) {
 			rec.Dropped.Spans++
 			rec.Dropped.Why = fmt.Sprintf("a recording of the gateway has at most %d chunks", maxChunks)
 		} else {
-			x.chunk(rec, list[i:n], i)
+			x.chunk(rec, list[i:n], nth+i)
 		}
 		i = n
 	}
