@@ -2,9 +2,11 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -28,7 +30,7 @@ type importCmd struct {
 }
 
 // Run reads the file and writes the recording.
-func (c *importCmd) Run() error {
+func (c *importCmd) Run(ctx context.Context) error {
 	if c.Out == "" {
 		c.Out = outName(c.File)
 	}
@@ -59,7 +61,7 @@ func (c *importCmd) Run() error {
 	if cat != nil {
 		o.Telling = cat.Telling()
 	}
-	rec, rep, err := importer.Read(f, c.File, o)
+	rec, rep, err := importer.Read(untilDone{ctx, f}, c.File, o)
 	if err != nil {
 		return err
 	}
@@ -81,6 +83,20 @@ func (c *importCmd) Run() error {
 		return err
 	}
 	return writeRecording(c.Out, rec)
+}
+
+// untilDone is a reader that ends with its context: a file of gigabytes takes minutes, and Ctrl-C must not wait for it.
+type untilDone struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (u untilDone) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.Read(p)
 }
 
 // walkOf finds an engine and its catalogue; none is no walk.

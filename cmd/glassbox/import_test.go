@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"glassbox/trace/file"
+	"glassbox/trace/importer"
 )
 
 func TestAProfileBecomesARecording(t *testing.T) {
@@ -46,4 +49,14 @@ func TestImportRefusesWhatItCannotRead(t *testing.T) {
 		require.Equal(t, 2, code, args)
 		oneLine(t, want, stderr, want)
 	}
+}
+
+func TestCtrlCEndsAnImport(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := untilDone{ctx, strings.NewReader(strings.Repeat(" ", 1<<20))}
+	_, err := r.Read(make([]byte, 8))
+	require.NoError(t, err)
+	cancel()
+	_, _, err = importer.Read(r, "x", importer.Options{})
+	require.ErrorIs(t, err, context.Canceled)
 }

@@ -88,6 +88,9 @@ func Read(r io.Reader, name string, o Options) (*file.Recording, *Report, error)
 
 func read(b *bufio.Reader, o Options) (*file.Recording, *Report, error) {
 	first, err := firstByte(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, err
+	}
 	if err != nil {
 		return nil, nil, errors.New("wanted a profile, spans or timings, found an empty file")
 	}
