@@ -122,6 +122,13 @@ openai-clients: ## the official OpenAI clients for Python and Node, LangChain, l
 	  $(STEP) "OpenAI clients, LangChain, llm, curl" env PYTHON="$(CURDIR)/.venv/bin/python" go test -count=1 -tags clients -timeout 10m ./engine/openai/clienttest/...; fi
 	@$(STEP) "the documentation's Python example" env PYTHON="$(CURDIR)/.venv/bin/python" go test -count=1 -tags clients -run Python ./cmd/glassbox
 
+# ---- handing it out ------------------------------------------------------------------------------------------------------
+
+.PHONY: release
+release: ## static binaries for all platforms, checksums and an install script into out/release
+	@$(STEP) "release in out/release" go run ./cmd/internal/release -o out/release $(PLATFORMS)
+	@$(STEP) "its checksums" bash -euc 'cd out/release && sha256sum --quiet -c SHA256SUMS'
+
 # ---- generated files -----------------------------------------------------------------------------------------------
 
 .PHONY: gen

@@ -19,6 +19,7 @@ import (
 	"glassbox/steps"
 	"glassbox/trace/file"
 	"glassbox/web/live"
+	"glassbox/web/room"
 	"glassbox/web/view"
 )
 
@@ -44,6 +45,9 @@ type Config struct {
 	Experiments Experiments // nil: the walk's controls that need an engine of their own say so
 
 	Files bool // the pages are for a copy of the site as files (Write): what needs an engine is left out
+
+	Room *room.Room // nil: no workshop
+	Join []string   // addresses under which the workshop's pages are reached, the best first
 
 	Model   file.Model  // what the engine runs
 	Device  file.Device // on what
@@ -94,6 +98,9 @@ func New(c Config) *Server {
 	s.film, s.stages = sync.OnceValue(s.readFilm), sync.OnceValue(s.readStages)
 	s.catalogues = sync.OnceValue(func() []*steps.Stage { return steps.Stages(c.Sources) })
 	s.maps = sync.OnceValue(s.readMaps)
+	if c.Room != nil {
+		c.Room.OnRefuse(s.refuseInRoom)
+	}
 	s.mux = http.NewServeMux()
 	for pattern, f := range map[string]http.HandlerFunc{
 		"GET /{$}":                               s.home,
@@ -127,7 +134,7 @@ func New(c Config) *Server {
 	for _, e := range steps.Engines() {
 		s.mux.HandleFunc("GET /"+e.Name, s.engine(e.Name))
 	}
-	for _, more := range []map[string]http.HandlerFunc{s.weightRoutes(), s.stopRoutes(), s.benchRoutes()} {
+	for _, more := range []map[string]http.HandlerFunc{s.weightRoutes(), s.stopRoutes(), s.benchRoutes(), s.roomRoutes()} {
 		for pattern, f := range more {
 			s.mux.HandleFunc(pattern, f)
 		}
@@ -154,4 +161,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Close ends the live connections. Call it when the HTTP server shuts down: it does not know of them.
-func (s *Server) Close() { s.c.Hub.Close() }
+func (s *Server) Close() {
+	s.c.Hub.Close()
+	if s.c.Room != nil {
+		s.c.Room.Close()
+	}
+}

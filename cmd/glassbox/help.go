@@ -16,6 +16,7 @@ var examples = map[string]string{
   glassbox trace "Why is the sky blue?" -o sky.gbx  record one request
   glassbox model info FILE.gguf                     what is in a file`,
 	"serve": `  glassbox serve
+  glassbox serve --workshop                         for a room: an address, a QR code, pages that follow
   glassbox serve --addr 127.0.0.1:9000 --model FILE.gguf --traces ./recordings
   glassbox serve --upstream http://127.0.0.1:8000    a recording gateway before vLLM, SGLang or llama-server
   curl -s localhost:8080/v1/chat/completions -H 'X-Glassbox-Trace: 1' -d '{"messages":[{"role":"user","content":"Hi"}]}'`,

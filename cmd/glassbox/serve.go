@@ -18,6 +18,7 @@ import (
 // serveCmd serves the API and the pages.
 type serveCmd struct {
 	engineFlags
+	workshopFlags
 	Addr       string       `placeholder:"HOST:PORT" help:"Where to listen; by default 127.0.0.1:8080, or the next free port."`
 	Traces     string       `placeholder:"DIR" help:"Keep recordings in this folder as well."`
 	Host       []string     `placeholder:"NAME" help:"Let browsers call under this host name too; addresses and localhost always may, * lets all."`
@@ -34,11 +35,27 @@ type serveCmd struct {
 
 // Run listens first, so that a taken port is told at once, then opens the model and serves until Ctrl-C.
 func (c *serveCmd) Run(ctx context.Context) error {
-	l, err := listen(c.Addr)
+	workshop, err := c.room()
 	if err != nil {
 		return err
 	}
+	first := defaultAddr
+	if workshop != nil {
+		first = everywhere
+	}
+	l, err := listen(c.Addr, first)
+	if err != nil {
+		return err
+	}
+	var join []string
+	if workshop != nil {
+		join = joinAt(l)
+	}
 	if c.Gateway.Upstream != "" {
+		if workshop != nil {
+			l.Close()
+			return &usageError{"--workshop and --upstream: wanted one of them"}
+		}
 		return c.gateway(ctx, l)
 	}
 	o, err := c.open()
@@ -67,14 +84,15 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	head := o.head()
 	runs := newBenches(c.BenchDir, c.AllowBench, l.Addr(), c.APIKey)
 	pages := web.New(web.Config{Store: s.store, Weights: newWeights(head.Model.Tensors, o.engine.Weights()), Stops: desk{o.engine}, Benches: runs, Experiments: &experiments{flags: c.engineFlags, o: o, store: s.store}, Hub: hub, Catalogue: catalogue(), Sources: engine.Sources, SourceRoots: roots, Editor: c.Editor, Model: head.Model, Device: head.Device, Engine: head.Engine,
-		ModelID: o.name, Builtin: c.Model == "builtin", Hosts: c.Host})
+		ModelID: o.name, Builtin: c.Model == "builtin", Hosts: c.Host, Room: workshop, Join: join})
 	defer pages.Close()
 	defer runs.Close()
 	mux := s.mux()
 	mux.Handle("/", withKey(c.APIKey, pages))
 	d := o.engine.Device()
-	fmt.Printf("glassbox: http://%s (%s, %d threads on %s; Ctrl-C stops)\n", l.Addr(), o.name, d.Threads, d.Name)
+	fmt.Printf("glassbox: http://%s (%s, %d threads on %s; Ctrl-C stops)\n", reachable(l), o.name, d.Threads, d.Name)
 	printShards(o.engine)
+	handler := inRoom(workshop, l, join, mux)
 	// A run against this very server ends while it still answers.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -82,7 +100,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 		runs.Close()
 		stop()
 	})
-	if err := s.serve(serving, l, mux); err != nil {
+	if err := s.serve(serving, l, handler); err != nil {
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "glassbox: stopped; running requests were told")

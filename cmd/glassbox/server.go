@@ -100,8 +100,8 @@ func (s *server) shutdown() error {
 // defaultAddr is where the server listens when nothing else is asked for.
 const defaultAddr = "127.0.0.1:8080"
 
-// listen opens the address that was asked for, or the next free port after the default one.
-func listen(addr string) (net.Listener, error) {
+// listen opens the address that was asked for, or the next free port after that of the default one.
+func listen(addr, standard string) (net.Listener, error) {
 	if addr != "" {
 		l, err := net.Listen("tcp", addr)
 		if errors.Is(err, syscall.EADDRINUSE) {
@@ -112,7 +112,7 @@ func listen(addr string) (net.Listener, error) {
 		}
 		return l, nil
 	}
-	host, port, _ := strings.Cut(defaultAddr, ":")
+	host, port, _ := strings.Cut(standard, ":")
 	first, _ := strconv.Atoi(port)
 	for p := first; p < first+100; p++ {
 		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(p)))

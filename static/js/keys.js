@@ -1,1 +1,1 @@
-import{d as a}from"./parts/chunk-B3YXRVV5.js";Object.assign(globalThis,{glassbox:{commandTable:a}});
+import"./parts/chunk-SIWUXBMS.js";import{d as o}from"./parts/chunk-NEJDQF3Z.js";Object.assign(globalThis,{glassbox:{commandTable:o}});

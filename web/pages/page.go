@@ -27,6 +27,7 @@ const (
 	HomeScript   = "js/home.js"   // the first page
 	FilmScript   = "js/film.js"   // the tour
 	KeysScript   = "js/keys.js"   // documentation with the table of keys
+	RoomScript   = "js/room.js"   // a page of a workshop
 )
 
 // HomeData is the first page.
@@ -66,3 +67,15 @@ type ErrorData struct {
 
 // Action is a link out of an error.
 type Action struct{ Href, Text string }
+
+// RoomData is a page of a workshop.
+type RoomData struct {
+	Role       string   // teacher, follower
+	Join       []string // addresses to join at, the best first; empty = none is known
+	Model      string   // id to ask for; "" = the server's only one
+	Recording  string   // where it opens, until the teacher's place is known
+	Recordings []RoomRecording
+}
+
+// RoomRecording is one to choose.
+type RoomRecording struct{ ID, Title, Note string }

@@ -186,7 +186,7 @@ func writePictures(root, out string) error {
 // writeCommands runs the client's command registry under node and keeps what
 // it lists, so that the docs and the handler share one source.
 func writeCommands(root string) error {
-	list, err := node(root, `import { commandTable } from './commands'; console.log(JSON.stringify(commandTable(), null, 1));`)
+	list, err := node(root, `import './roomcommands'; import { commandTable } from './commands'; console.log(JSON.stringify(commandTable(), null, 1));`)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 // The one list of commands. The key handler, the ? sheet, the palette and the
 // table in the docs are all made from it.
 
-export type Group = 'Walk' | 'Depth' | 'Play' | 'Views' | 'Timeline' | 'Pass and tape' | 'Attention and lens' | 'Modules' | 'Compare' | 'Stop and touch' | 'Find' | 'Page';
+export type Group = 'Walk' | 'Depth' | 'Play' | 'Views' | 'Timeline' | 'Pass and tape' | 'Attention and lens' | 'Modules' | 'Compare' | 'Stop and touch' | 'Find' | 'Workshop' | 'Page';
 
 export interface Command {
   id: string;
@@ -9,13 +9,13 @@ export interface Command {
   title: string;
   /** Keys as KeyboardEvent.key, or as code:… for keys known by their place. Mod is Ctrl or Cmd. */
   keys: string[];
-  /** ids of views, with spaces between: only while one of them is shown; paused: while the engine stands still */
+  /** ids of views, with spaces between: only while one of them is shown; paused: while the engine stands still; teacher, follower: in a workshop */
   when?: string;
   /** not offered in the palette */
   hidden?: boolean;
 }
 
-export const COMMANDS: readonly Command[] = [
+export const COMMANDS: Command[] = [
   { id: 'next', group: 'Walk', title: 'Next step at this depth', keys: ['ArrowRight'] },
   { id: 'prev', group: 'Walk', title: 'Previous step at this depth', keys: ['ArrowLeft'] },
   { id: 'first', group: 'Walk', title: 'First step', keys: ['Home'] },
@@ -98,13 +98,13 @@ export const COMMANDS: readonly Command[] = [
   { id: 'export.svg', group: 'Page', title: 'Save this view as a picture', keys: ['x'] },
   { id: 'export.png', group: 'Page', title: 'Save this view as a picture of pixels (PNG)', keys: [] },
   { id: 'export.csv', group: 'Page', title: 'Save this view as a table (CSV)', keys: ['Shift+X'] },
-  { id: 'presenter', group: 'Page', title: 'Presenter: large type, full screen', keys: ['Shift+F'] },
+  { id: 'presenter', group: 'Page', title: 'Presenter: large type, larger type, back', keys: ['Shift+F'] },
   { id: 'letters', group: 'Page', title: 'Single letters on or off', keys: [] },
   { id: 'help', group: 'Page', title: 'This sheet', keys: ['?'] },
 ];
 
 const NAMES: Record<string, string> = {
-  ArrowRight: '→', ArrowLeft: '←', ArrowDown: '↓', ArrowUp: '↑', ' ': 'Space', Escape: 'Esc', PageDown: 'PgDn', PageUp: 'PgUp', Enter: '↵',
+  ArrowRight: '→', ArrowLeft: '←', ArrowDown: '↓', ArrowUp: '↑', ' ': 'Space', Escape: 'Esc', PageDown: 'PgDn', PageUp: 'PgUp', Enter: '↵', Backspace: '⌫',
 };
 
 /** keyName is a key as it is printed on a keyboard. */
@@ -127,9 +127,9 @@ function matches(k: string, e: KeyLike): boolean {
 }
 
 /** commandFor finds the command of a key press, or null: then the key stays the browser's. */
-export function commandFor(e: KeyLike, ctx: { view: string; letters: boolean; paused?: boolean }): Command | null {
+export function commandFor(e: KeyLike, ctx: { view: string; letters: boolean; paused?: boolean; room?: string }): Command | null {
   for (const c of COMMANDS) {
-    if (c.when && !c.when.split(' ').some((w) => w === ctx.view || (w === 'paused' && ctx.paused))) continue;
+    if (c.when && !c.when.split(' ').some((w) => w === ctx.view || w === ctx.room || (w === 'paused' && ctx.paused))) continue;
     for (const k of c.keys) if ((ctx.letters || !isLetter(k)) && matches(k, e)) return c;
   }
   return null;

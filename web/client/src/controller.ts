@@ -53,6 +53,7 @@ export class Controller {
     const r = this.host.recording, s = this.host.state, stage = this.stage;
     if (!r || !stage) return false;
     const walk = (f: () => State): true => { this.player.stop(); this.host.set(f()); return true; };
+    if (id.startsWith('room.')) return !this.host.dispatchEvent(new CustomEvent('glassbox-command', { detail: id, cancelable: true }));
     if (id.startsWith('halt.')) return this.halt(id.slice(5));
     if (stage.current?.command?.(id)) return true;
     if (id.startsWith('view.')) return this.view(Number(id.slice(5)));
@@ -119,7 +120,7 @@ export class Controller {
     const stage = this.stage!, s = this.host.state, twin = this.el('.twin');
     if (twin && !twin.hidden) { stage.showTable(false); return true; }
     if (this.whySlow) { this.whySlow = false; stage.draw(); return true; }
-    for (const c of ['max', 'maxcard', 'presenter']) if (this.el('.stage')?.classList.contains(c)) { if (c === 'presenter') this.presenter(); else stage.setClass(c, false); return true; }
+    for (const c of ['max', 'maxcard', 'presenter']) if (this.el('.stage')?.classList.contains(c)) { if (c === 'presenter') this.presenter(0); else stage.setClass(c, false); return true; }
     if (this.player.direction) { this.player.stop(); return true; }
     if (s.sel) { this.host.set({ ...s, sel: '' }); return true; }
     if (s.depth !== 'step') { this.host.set({ ...s, depth: 'step' }); return true; }
@@ -191,10 +192,14 @@ export class Controller {
     return null;
   }
 
-  private presenter(): void {
-    const on = this.stage!.setClass('presenter');
-    if (on) void this.host.requestFullscreen?.().catch(() => undefined);
-    else if (document.fullscreenElement) void document.exitFullscreen().catch(() => undefined);
+  /** Presenter type in three sizes: off, large, larger. */
+  private presenter(size = ((Number(this.host.getAttribute('data-presenter')) || 0) + 1) % 3): void {
+    this.host.setAttribute('data-presenter', String(size));
+    this.stage!.setClass('larger', size === 2);
+    this.stage!.setClass('presenter', size > 0);
+    this.host.dispatchEvent(new CustomEvent('glassbox-presenter', { detail: size }));
+    if (size === 1) void (this.host.hasAttribute('room') ? document.documentElement : this.host).requestFullscreen?.().catch(() => undefined);
+    else if (size === 0 && document.fullscreenElement) void document.exitFullscreen().catch(() => undefined);
   }
 
   private async copy(): Promise<void> {

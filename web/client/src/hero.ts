@@ -1,6 +1,7 @@
 // <glassbox-hero src prompt>: the home page's first screen. The shipped
 // recording is drawn beneath the prompt by the map's own code; the first key
 // steps it. Trace asks the engine with tracing on and opens the live walk.
+import { traceRequest } from './ask';
 import { commandFor } from './commands';
 import { badge, cutMiddle, esc, exactNs, time, tokenText } from './format';
 import { drawMap } from './map';
@@ -14,19 +15,11 @@ import { Recording } from './recording';
 import { RecordingError } from './schema';
 import { errorState, loadingState } from './states';
 import { fit, goStage, goStep, INITIAL, into, move, out, type State } from './state';
-import { placeName, places, setPlaces, wirePlaces } from './stops';
+import { placeName, places, setPlaces } from './stops';
 import { adopt, TRACER } from './style';
 import { followTheme, stored } from './theme';
 import { toHref } from './url';
 import { asFiles, place } from './site';
-
-/**
- * traceRequest is what Trace sends: the chat API with a recording asked for, at
- * temperature 0 as `glassbox trace` does, so that a walk can be repeated.
- */
-export const traceRequest = (prompt: string, model?: string, maxTokens?: number): Record<string, unknown> => ({
-  ...(model ? { model } : {}), ...(maxTokens ? { max_tokens: maxTokens } : {}), messages: [{ role: 'user', content: prompt }], temperature: 0, stream: true, glassbox: { trace: true, ...(places().length ? { stop: wirePlaces(places()) } : {}) },
-});
 
 /** In a copy of the site as files there is no engine to ask. */
 const FILES = `<div><p class="need">This copy of the site has no engine behind it. To ask one of your own, run <code>glassbox</code> and open the address it prints.</p><span class="under" role="status"></span></div>`;

@@ -4,6 +4,7 @@
 //   history   query | hash: the page's address follows the playhead
 //   page      this page is ours: keys from the start, theme of the page
 //   live      follow this running request ("" = the next one) on /api/live
+//   room      teacher | follower: a page of a workshop, whose commands go to the page
 //   theme     light | dark;  home: where the name links to
 import { commandFor } from './commands';
 import { Controller } from './controller';
@@ -241,7 +242,7 @@ export class Tracer extends HTMLElement {
 
   /** goLive follows another request of this server in this page's place: the page stays, so that its streams go on. */
   goLive(id: string): void {
-    if (this.where === 'query') {
+    if (this.where === 'query' && !this.hasAttribute('room')) {
       const to = new URL(location.href);
       to.pathname = `/trace/${encodeURIComponent(id)}`;
       history.pushState({ glassbox: id }, '', to);
@@ -250,6 +251,9 @@ export class Tracer extends HTMLElement {
     }
     this.setAttribute('live', id);
   }
+
+  /** say shows a short message where the tracer's own stand. */
+  say(text: string): void { this.ctl.say(text); }
 
   /** link is the address of exactly this state. */
   link(): string {
@@ -274,7 +278,7 @@ export class Tracer extends HTMLElement {
   private key(e: KeyboardEvent): void {
     if (e.defaultPrevented) return;
     if (!this.rec || this.stage?.waiting) {
-      if ((this.rec || this.coming) && commandFor(e, { view: this.st.view, letters: this.ctl.letters })) this.early.keep(e);
+      if ((this.rec || this.coming) && commandFor(e, { view: this.st.view, letters: this.ctl.letters, room: this.getAttribute('room') ?? '' })) this.early.keep(e);
       return;
     }
     const inner = this.shadowRoot!.activeElement;
@@ -285,7 +289,7 @@ export class Tracer extends HTMLElement {
     }
     if (inner instanceof HTMLInputElement || inner?.closest('dialog')) return;
     if ((e.key === 'Enter' || e.key === ' ') && inner && inner.matches('button, a, [role="separator"]')) return;
-    const c = commandFor(e, { view: this.st.view, letters: this.ctl.letters, paused: this.ctl.stops.ours });
+    const c = commandFor(e, { view: this.st.view, letters: this.ctl.letters, paused: this.ctl.stops.ours, room: this.getAttribute('room') ?? '' });
     if (c && this.ctl.run(c.id)) e.preventDefault();
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { traceRequest } from '../src/hero';
+import { traceRequest } from '../src/ask';
 import { apply, begin, decode, type LiveMessage } from '../src/live';
 import { nextBeat } from '../src/player';
 import { Recording } from '../src/recording';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { card } from '../src/card';
 import { COMMANDS, commandFor } from '../src/commands';
-import { traceRequest } from '../src/hero';
+import { traceRequest } from '../src/ask';
 import { outline } from '../src/panels';
 import { Recording } from '../src/recording';
 import { fit, INITIAL, type State } from '../src/state';

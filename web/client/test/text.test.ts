@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { card, sourceHref, splitText } from '../src/card';
+import '../src/roomcommands';
 import { COMMANDS, commandFor, commandTable, isLetter } from '../src/commands';
 import { search } from '../src/dialogs';
 import { csv, tableHtml, unrolled } from '../src/exports';

@@ -91,6 +91,21 @@ var address = regexp.MustCompile(`http://[\w.:\[\]-]+`)
 
 // StartServer runs the binary on a free port until the test ends.
 func StartServer(t T, args ...string) string {
+	said := startServer(t, 1, args...)
+	return address.FindString(said[0])
+}
+
+// StartWorkshop runs it for a room, with notes in a folder of the test, and returns its address and the teacher's key.
+func StartWorkshop(t T, args ...string) (base, key string) {
+	said := startServer(t, 3, append([]string{"--workshop", "--notes", filepath.Join(t.TempDir(), "notes.md")}, args...)...)
+	_, key, _ = strings.Cut(strings.TrimSpace(said[1]), "/teach#")
+	require.NotEmpty(t, key, said)
+	return address.FindString(said[0]), key
+}
+
+// startServer returns the first lines of what the server says; the first names its address.
+func startServer(t T, lines int, args ...string) (said []string) {
+	t.Helper()
 	c := exec.Command(Binary(t), append([]string{"serve", "--addr", "127.0.0.1:0", "--threads", "2"}, args...)...)
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
@@ -100,11 +115,14 @@ func StartServer(t T, args ...string) string {
 		_ = c.Process.Signal(os.Interrupt)
 		_ = c.Wait()
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	found := address.FindString(line)
-	require.NotEmpty(t, found, line)
-	return found
+	from := bufio.NewReader(out)
+	for range lines {
+		line, err := from.ReadString('\n')
+		require.NoError(t, err)
+		said = append(said, line)
+	}
+	require.Regexp(t, address, said[0])
+	return said
 }
 
 // chromium finds the browser.

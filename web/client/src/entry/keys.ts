@@ -1,4 +1,5 @@
 // The script of documentation pages: the table of keys, for static/page.js.
+import '../roomcommands';
 import { commandTable } from '../commands';
 
 Object.assign(globalThis, { glassbox: { commandTable } });

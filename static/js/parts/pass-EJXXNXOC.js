@@ -1,1 +1,0 @@
-import{f as a,g as b,h as c,i as d,j as e}from"./chunk-AHC24XK2.js";import"./chunk-SLOBXDLI.js";import"./chunk-QTGYAQT7.js";import"./chunk-YKCDWAXS.js";import"./chunk-BFSYXCYO.js";import"./chunk-VXKC2EFA.js";import"./chunk-DFSNNULU.js";import"./chunk-E6XMFL2X.js";import"./chunk-C4MI4RDX.js";export{d as otherKind,e as passTable,a as passView,c as rowUnder,b as scopeOf};
