@@ -16,6 +16,7 @@ import (
 // machine is a made-up one: passes take as long as attention and products would.
 type machine struct {
 	quiet, fixed, token, position float64 // ns: of a pass without prompts, of any with one, of a prompt token, and of each position before it
+	beyond                        float64 // ns: of a pass of more than 12 prompt tokens
 	noise                         func() float64
 }
 
@@ -23,7 +24,11 @@ func (m machine) pass(prompt, at int) float64 {
 	if prompt == 0 {
 		return m.quiet * m.noise()
 	}
-	return (m.quiet + m.fixed + float64(prompt)*(m.token+m.position*float64(at+prompt/2))) * m.noise()
+	step := 0.0
+	if prompt > 12 {
+		step = m.beyond
+	}
+	return (m.quiet + m.fixed + step + float64(prompt)*(m.token+m.position*float64(at+prompt/2))) * m.noise()
 }
 
 // decoders are n sequences in the middle of their answers.
@@ -51,16 +56,18 @@ func (m machine) reading(s *stall, tokens int) (ratios []float64) {
 // Whatever tokens and positions cost, passes stay near what is aimed at while a prompt of 4,000 tokens is read: a first one,
 // of whose costs nothing is known, and later ones.
 func TestPromptsBesideAnswersAreBoundByMeasuredTimes(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	var r *rand.Rand // one for each machine: maps have no order
 	steady := func() float64 { return 1 }
 	uneven := func() float64 { return 0.9 + 0.2*r.Float64() + 0.3*float64(r.IntN(50)/49) }
 	for name, m := range map[string]machine{
-		"products cost most":   {20e6, 0, 1e6, 10, steady},
-		"attention costs most": {20e6, 0, 1e5, 500, steady},
-		"a dear beginning":     {20e6, 8e6, 2e5, 100, steady},
-		"uneven":               {20e6, 1e6, 2e5, 300, uneven},
-		"fast":                 {2e6, 1e5, 1e4, 10, uneven},
+		"products cost most":   {20e6, 0, 1e6, 10, 0, steady},
+		"attention costs most": {20e6, 0, 1e5, 500, 0, steady},
+		"a dear beginning":     {20e6, 8e6, 2e5, 100, 0, steady},
+		"uneven":               {20e6, 1e6, 2e5, 300, 0, uneven},
+		"fast":                 {2e6, 1e5, 1e4, 10, 0, uneven},
+		"dear beyond a size":   {16e6, 0, 5e5, 50, 30e6, uneven},
 	} {
+		r = rand.New(rand.NewPCG(1, 2))
 		s := newStall(128)
 		var quiet []float64
 		for range 200 {
@@ -72,11 +79,11 @@ func TestPromptsBesideAnswersAreBoundByMeasuredTimes(t *testing.T) {
 			got := m.reading(&s, 4000)
 			late := got
 			if prompt == 0 {
-				late = got[min(3, len(got)):] // the first passes teach
+				late = got[min(12, len(got)):] // the first passes teach
 			}
 			require.Less(t, quantile(late, .99), 2.4*quantile(quiet, .99), "%s, prompt %d", name, prompt)
 			require.Less(t, quantile(got, .5), 2.1*quantile(quiet, .5), "%s, prompt %d", name, prompt)
-			require.Greater(t, quantile(got, .5), 1.5*quantile(quiet, .5), "%s, prompt %d: it reads as fast as it may", name, prompt)
+			require.Greater(t, quantile(got, .5), 1.25*quantile(quiet, .5), "%s, prompt %d: it reads as fast as it may", name, prompt)
 		}
 	}
 }
@@ -84,29 +91,46 @@ func TestPromptsBesideAnswersAreBoundByMeasuredTimes(t *testing.T) {
 func TestChunksHaveBounds(t *testing.T) {
 	s := newStall(128)
 	require.Equal(t, 128, s.chunk(0, 0), "nobody waits for a token")
-	require.Equal(t, firstChunk, s.chunk(4, 0), "nothing is known yet")
-	prompt := func(n, at int) []sched.Item {
-		return append(decoders(2), sched.Item{Seq: &sched.Sequence{Prompt: 5000}, From: at, N: n})
+	require.Equal(t, 4, s.chunk(4, 0), "nothing is known yet")
+	pass := func(n, at int, ns int64) {
+		s.note(append(decoders(2), sched.Item{Seq: &sched.Sequence{Prompt: 5000}, From: at, N: n}), ns)
 	}
 	s.note(decoders(2), 10e6)
-	s.note(prompt(100, 0), 50e6)
-	require.Equal(t, 25, s.chunk(2, 0), "a quiet pass of 10 ms more, at 0.4 ms a token")
-	require.Equal(t, 25, s.chunk(3, 4000), "the nearest that is known")
+	pass(4, 0, 12e6)
+	require.Equal(t, 8, s.chunk(2, 0), "2 ms for 4 tokens: 8 are tried next, and not 16 at once")
+	pass(8, 0, 14e6)
+	pass(12, 0, 16e6)
+	require.Equal(t, 16, s.chunk(2, 0))
+	pass(16, 0, 35e6)
+	require.Equal(t, 12, s.chunk(2, 0), "16 were too many")
+	require.Equal(t, 12, s.chunk(3, 4000), "the nearest that is known")
+	pass(4, 100, 12e6)
+	require.Equal(t, 8, s.chunk(2, 0), "not more than a step up")
 	for range 8 {
-		s.note(prompt(10, 4000), 60e6)
+		pass(12, 4000, 60e6)
 	}
-	require.Equal(t, leastChunk, s.chunk(2, 4000), "prompts get on")
-	require.Equal(t, 25, s.chunk(2, 100), "tokens at the beginning cost what they did")
-	s.note(prompt(1, 0), 90e6)
-	require.Equal(t, 25, s.chunk(2, 0), "of one token the time says nothing")
-	s.note(prompt(25, 0), 60e6)
-	require.Equal(t, 15, s.chunk(2, 0), "a pass that took too long counts at once, as twice what was known at most")
-	s.note(prompt(8, 0), 10e6)
-	require.Less(t, s.chunk(2, 0), 17, "a short one by and by")
-	for range 100 {
-		s.note(prompt(8, 0), 10.1e6)
+	require.Equal(t, 8, s.chunk(2, 4000))
+	for range 8 {
+		pass(8, 4000, 60e6)
+		pass(4, 4000, 60e6)
 	}
-	require.Equal(t, 128, s.chunk(2, 0))
+	require.Equal(t, 4, s.chunk(2, 4000), "prompts get on")
+	pass(8, 100, 14e6)
+	require.Equal(t, 12, s.chunk(2, 100), "tokens at the beginning cost what they did")
+	pass(5, 0, 90e6)
+	require.Equal(t, 12, s.chunk(2, 0), "what is far from a size says nothing of it")
+	for range 2 {
+		pass(12, 0, 60e6)
+	}
+	require.Equal(t, 8, s.chunk(2, 0), "passes that took too long count at once")
+	pass(12, 0, 11e6)
+	require.Equal(t, 8, s.chunk(2, 0), "a short one by and by")
+	for range 1500 {
+		pass(12, 0, 16e6)
+	}
+	require.Equal(t, 16, s.chunk(2, 0), "what was too dear is tried again")
+	s.most = 2
+	require.Equal(t, 2, s.chunk(2, 0))
 }
 
 // BenchmarkLongPrompt prints what four running answers feel of a prompt of 4,000 tokens: the 99th percentile of the time
