@@ -6,6 +6,7 @@ import (
 	"log"
 	"net/http"
 	"net/url"
+	"strings"
 
 	qr "github.com/piglig/go-qr"
 
@@ -35,10 +36,10 @@ func (s *Server) inRoom(f http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// refuseInRoom answers what the guard of a workshop refuses: as JSON, or for a form as a page.
+// refuseInRoom answers what the guard of a workshop refuses: as JSON, or to a browser's form as a page.
 func (s *Server) refuseInRoom(w http.ResponseWriter, r *http.Request, why string) {
 	headers(w, r)
-	if r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" {
+	if strings.Contains(r.Header.Get("Accept"), "text/html") {
 		s.fault(w, r, http.StatusForbidden, "Not in this workshop", why, "", pages.Action{Href: "/join", Text: "Back to the workshop"})
 		return
 	}

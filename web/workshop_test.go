@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/xml"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"strconv"
@@ -78,6 +79,20 @@ func TestWorkshopPages(t *testing.T) {
 	_, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(r.srv.URL, "http")+"/api/workshop", http.Header{"Origin": {"https://evil.example"}})
 	require.Error(t, err)
 	require.Equal(t, http.StatusForbidden, resp.StatusCode)
+
+	refused := httptest.NewServer(rm.Guard(r.site))
+	defer refused.Close()
+	for accept, kind := range map[string]string{"*/*": "application/json", "text/html,*/*": "text/html; charset=utf-8"} {
+		req, err := http.NewRequest(http.MethodPost, refused.URL+"/v1/completions", strings.NewReader("prompt=x"))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded") // what curl -d says of anything
+		req.Header.Set("Accept", accept)
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		resp.Body.Close()
+		require.Equal(t, http.StatusForbidden, resp.StatusCode)
+		require.Equal(t, kind, resp.Header.Get("Content-Type"))
+	}
 
 	none := newRig(t, nil)
 	require.Equal(t, http.StatusNotFound, none.get("/join").StatusCode)
