@@ -107,7 +107,7 @@ function ruler({ r, l, cur, tw, o, pane }: Ctx): string {
     const name = STAGE_NAME[stage], label = time(ns), free = b - a - 13;
     if (free > tw(name, 12)) g += `<text x="${a + 13}" y="18.5"${on ? ' class="b"' : ''}>${name}</text>`;
     if (ns > 0 && !o.bare && free > tw(name, 12) + label.length * 6.8 + 26) {
-      g += `<g><title>${exactNs(ns)}, sum of its steps</title><text x="${b - 12}" y="18.5" class="s m end cap">${label}</text>${svgBadge(b - 5, 14.5, 'derived')}</g>`;
+      g += `<g><title>${exactNs(ns)} of the wall clock</title><text x="${b - 12}" y="18.5" class="s m end cap">${label}</text>${svgBadge(b - 5, 14.5, 'derived')}</g>`;
     }
   }
   return g;

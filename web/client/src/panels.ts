@@ -44,7 +44,7 @@ export function outline(r: Recording, s: State, height: number): string {
     const list = r.steps.map((x, i) => ({ x, i })).filter(({ x }) => x.stage === k);
     if (!list.length) continue;
     const L = STAGE_LETTER[k], on = k === here, ns = r.stageTime(k);
-    h += `<button class="o-st${on ? ' on' : ''}" data-step="${esc(list[0]!.x.id)}" data-k="s${L}" aria-expanded="${on}"><span class="sq ${L}${on || past(k) ? '' : ' hollow'}" aria-hidden="true">${L}</span><span>${STAGE_NAME[k]}</span><span class="v" title="${exactNs(ns)}, sum of its steps">${ns ? time(ns) + badge('derived', 'sum of its steps') : '–'}</span></button>`;
+    h += `<button class="o-st${on ? ' on' : ''}" data-step="${esc(list[0]!.x.id)}" data-k="s${L}" aria-expanded="${on}"><span class="sq ${L}${on || past(k) ? '' : ' hollow'}" aria-hidden="true">${L}</span><span>${STAGE_NAME[k]}</span><span class="v" title="${exactNs(ns)} of the wall clock">${ns ? time(ns) + badge('derived', 'wall-clock time of the spans of its steps; an instant counts for one stage') : '–'}</span></button>`;
     if (!on) continue;
     const max = Math.max(1, ...list.map(({ x }) => x.time_ns));
     h += `<div class="o-list">${list.map(({ x, i }) => {

@@ -1,5 +1,6 @@
 // A recording with its indexes. Everything the views show is asked from here;
 // nothing on screen is known from elsewhere. It does not know about the page.
+import { stageTimes } from './stagetime';
 import { setClocked } from './format';
 import { rolesOf, type Role } from './roles';
 import { parseTrace, type Pass, type Span, type Stage, type Step, type Token, type TraceFile } from './schema';
@@ -29,6 +30,7 @@ export class Recording {
   private loopCache: { layer: Loop | null; token: Loop | null } | null = null;
   private byPass: ({ map: Map<number, number[]>; seen: number } | undefined)[] = [];
   private kids: Map<string, number[]> | null = null;
+  private stages: { version: number; ns: Map<Stage, number> } | null = null;
   private known: { version: number; layers: number; end: number } | null = null;
   /** counts appends; part of every cache key */
   version = 0;
@@ -258,8 +260,12 @@ export class Recording {
   /** timed tells whether step i has a measured time at all. */
   timed(i: number): boolean { return this.clocked && this.steps[i]!.count > 0 && (this.steps[i]!.time_ns > 0 || this.byStep[i]!.length > 0); }
 
+  /** stageTime is the wall-clock time of a stage, ns; where a recording has no spans, the sum of its steps. */
   stageTime(stage: Stage): number {
-    return this.clocked ? this.steps.reduce((a, s) => a + (s.stage === stage ? s.time_ns : 0), 0) : 0;
+    if (!this.clocked) return 0;
+    if (!this.spans.length) return this.steps.reduce((a, s) => a + (s.stage === stage ? s.time_ns : 0), 0);
+    if (this.stages?.version !== this.version) this.stages = { version: this.version, ns: stageTimes(this.spans, this.steps) };
+    return this.stages.ns.get(stage) ?? 0;
   }
 
   /** total is the whole request in ns, with how it is known. */
