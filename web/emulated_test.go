@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -73,10 +74,10 @@ func timesOn(r *rig, path string) []string {
 func TestNoPageShowsATimeOfAnEmulatedDevice(t *testing.T) {
 	real, id := siteOf(t, "cuda")
 	pretended, other := siteOf(t, "emulated")
-	for _, path := range []string{"/", "/traces", "/trace/ID", "/trace/ID/print", "/embed/ID", "/walk"} {
+	for _, path := range []string{"/", "/traces", "/trace/ID", "/trace/ID/print", "/embed/ID", "/walk", "/stages", "/film", "/modules"} {
 		have := timesOn(real, strings.ReplaceAll(path, "ID", id))
 		found := timesOn(pretended, strings.ReplaceAll(path, "ID", other))
-		if !strings.HasPrefix(path, "/trace/ID") && path != "/embed/ID" || path == "/trace/ID/print" { // the tracer's own is tested with it
+		if !strings.HasPrefix(path, "/trace/ID") && !slices.Contains([]string{"/embed/ID", "/stages", "/film", "/modules"}, path) || path == "/trace/ID/print" { // the tracer's own is tested with it
 			require.Greater(t, len(have), 10, path)
 			require.Contains(t, pretended.get(strings.ReplaceAll(path, "ID", other)).body, "not measured", path)
 		}

@@ -182,7 +182,7 @@ func (o *opened) head() file.Head {
 		Engine: file.Engine{Name: "glassbox", Version: version, Commit: cmp.Or(commit(), "unknown")},
 		Model: file.Model{Name: cmp.Or(o.title, c.Name, o.name), File: o.base, SHA256: cmp.Or(o.sha, o.file.SHA256()), Architecture: c.Arch, Quantization: c.Quant,
 			Layers: c.Layers, Heads: c.Heads, KVHeads: c.KVHeads, Width: c.Width, Vocab: c.Vocab, HeadDim: c.HeadDim, FFN: c.FFN, Context: c.Context, Tensors: o.tensors()},
-		Device: file.Device{Kind: d.Kind, Name: d.Name, Driver: d.Driver, Threads: d.Threads, Features: d.Features, Roof: knownRoof(d), InputTop: o.inputTop()},
+		Device: file.Device{Kind: d.Kind, Name: d.Name, Driver: driverOf(d), Threads: d.Threads, Features: d.Features, Roof: knownRoof(d), InputTop: o.inputTop()},
 		Memory: &file.Memory{PageTokens: m.PageTokens, Pages: m.Pages, PageBytes: m.BytesPerToken * int64(m.PageTokens), BytesPerToken: m.BytesPerToken,
 			Keys: m.Keys.Name(), Values: m.Values.Name(), PrefixCache: m.Prefixes},
 		Clock: file.Clock{Name: "monotonic", ResolutionNs: trace.Resolution()},

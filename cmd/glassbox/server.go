@@ -35,7 +35,7 @@ var catalogue = sync.OnceValue(func() *steps.Catalogue { return steps.Glassbox(e
 func newServer(o *opened, tracesDir string, sink file.Sink, apiKey string, more ...func(*server, *openai.Config)) (*server, error) {
 	s := &server{opened: o}
 	var err error
-	s.store, err = file.NewStore(file.StoreOptions{Head: o.head(), Dir: tracesDir, Finish: catalogue().Apply, Sink: sink,
+	s.store, err = file.NewStore(file.StoreOptions{Head: o.head(), Dir: tracesDir, Finish: catalogue().Apply, Sink: sink, State: stateOf(o.engine.Device()),
 		OnError: func(err error) { fmt.Fprintln(os.Stderr, "glassbox: warning:", err) }})
 	if err != nil {
 		return nil, err

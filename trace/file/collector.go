@@ -28,10 +28,11 @@ type Watched interface {
 // Options say what a Collector makes of a request.
 type Options struct {
 	Head     Head
-	Out      string           // where the finished recording goes, .json or .gbx; "" keeps it in memory alone. The journal is Out + ".part"
-	Finish   func(*Recording) // called once on the finished recording, before it is written: lays the catalogue over it
-	Sink     Sink             // may be nil
-	Interval time.Duration    // between drains; 0 = 15 ms
+	Out      string              // where the finished recording goes, .json or .gbx; "" keeps it in memory alone. The journal is Out + ".part"
+	Finish   func(*Recording)    // called once on the finished recording, before it is written: lays the catalogue over it
+	Sink     Sink                // may be nil
+	Interval time.Duration       // between drains; 0 = 15 ms
+	State    func() *DeviceState // of the device, asked when the request comes and when it is over; nil: nobody is asked. It may take its time
 
 	kept func(*Recording, error) // the store takes the recording in before the sink is told
 }
@@ -45,6 +46,7 @@ type Collector struct {
 	batch   trace.Batch
 	kept    []trace.Batch // gathered, not yet told
 	asked   askedMark
+	before  *DeviceState
 
 	mu     sync.Mutex
 	arrays map[string]*Array
@@ -113,6 +115,9 @@ func (c *Collector) Stop() { c.stopOnce.Do(func() { close(c.stop) }) }
 
 func (c *Collector) run(head *Recording) {
 	defer close(c.done)
+	if c.opts.State != nil {
+		c.before = c.opts.State()
+	}
 	if c.opts.Sink != nil {
 		c.opts.Sink.Started(c.rec.ID, head)
 	}
@@ -238,6 +243,9 @@ func (c *Collector) askAgain() {
 // finish makes the recording, writes it, and removes the journal when the file is in place.
 func (c *Collector) finish(stopped bool) {
 	rec := c.builder.Finish()
+	if c.opts.State != nil {
+		rec.Device.Before, rec.Device.After = c.before, c.opts.State()
+	}
 	if stopped {
 		rec.Partial = true
 		rec.Missing = []string{"the end of the request"}

@@ -102,9 +102,21 @@ type Device struct {
 	Threads  int      `json:"threads"`
 	Features []string `json:"features"`
 	Roof     *Roof    `json:"roof,omitempty"` // nil: not measured
+	// Before and After are the device's state when the request came and when it was over; nil: its driver does not tell.
+	Before *DeviceState `json:"before,omitempty"`
+	After  *DeviceState `json:"after,omitempty"`
 	// InputTop is the largest code that kernels over quantised weights round their input to, in runs that share a scale;
 	// 0: they use it as it is, or it is not known.
 	InputTop int `json:"input_top,omitempty"`
+}
+
+// DeviceState is what the driver of a device says of it at one moment; nil = it does not say.
+type DeviceState struct {
+	SMMHz     *float64 `json:"sm_mhz,omitempty"`     // clock of the multiprocessors
+	MemoryMHz *float64 `json:"memory_mhz,omitempty"` // clock of the memory
+	PowerW    *float64 `json:"power_w,omitempty"`
+	TempC     *float64 `json:"temp_c,omitempty"`
+	UsedMB    *float64 `json:"used_mb,omitempty"` // MiB of memory in use, by all processes
 }
 
 // Roof is what the machine was measured to do, at another time than the request: what a kernel can be held against.

@@ -32,6 +32,8 @@ func full(t *testing.T) *Recording {
 	rec.Model.HeadDim, rec.Model.FFN, rec.Model.Context = 2, 3, 4
 	rec.Model.Tensors = []ModelTensor{{"attn_q", 0, "blk.0.attn_q.weight", "Q4_1", 2, 3, 20}}
 	rec.Device.Driver = "none"
+	one := 1.5
+	rec.Device.Before, rec.Device.After = &DeviceState{&one, &one, &one, &one, &one}, &DeviceState{&one, &one, &one, &one, &one}
 	rec.Request.Stops = []Halt{{"attn_mix", 1, 2, 0, 3, 4, "limit"}}
 	rec.Request.Edits = []Edit{{"lm_head", -1, 2, 0, "logits", 3, 1, "scale", 2.5, Floats{1}, Floats{2.5}, 5}}
 	rec.Passes[0].PausedNs, rec.Numbers.PausedNs = 4, 4

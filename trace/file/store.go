@@ -26,13 +26,14 @@ var (
 // StoreOptions say how a Store keeps recordings.
 type StoreOptions struct {
 	Head    Head
-	Dir     string           // also keep them here, as ID.gbx; "" = in memory alone
-	Finish  func(*Recording) // as in Options
-	Sink    Sink             // as in Options
-	Count   int              // finished recordings held in memory; 0 = 64
-	Bytes   int64            // what they may take together; 0 = 512 MiB
-	Running int              // requests recorded at a time; 0 = 32
-	OnError func(error)      // told of recordings that could not be written or read; nil = ignored
+	Dir     string              // also keep them here, as ID.gbx; "" = in memory alone
+	Finish  func(*Recording)    // as in Options
+	Sink    Sink                // as in Options
+	Count   int                 // finished recordings held in memory; 0 = 64
+	Bytes   int64               // what they may take together; 0 = 512 MiB
+	Running int                 // requests recorded at a time; 0 = 32
+	State   func() *DeviceState // as in Options
+	OnError func(error)         // told of recordings that could not be written or read; nil = ignored
 }
 
 // Store keeps the recordings of a server. It is a trace.Tracer. Without a directory the oldest are dropped when there are
@@ -186,7 +187,7 @@ func (s *Store) start(head Head, start int64, capture trace.CaptureSpec) (*trace
 	}
 	id := NewID()
 	rec := trace.NewRecorder(id, start, capture)
-	o := Options{Head: head, Finish: s.opts.Finish, Sink: s.opts.Sink}
+	o := Options{Head: head, Finish: s.opts.Finish, Sink: s.opts.Sink, State: s.opts.State}
 	if s.opts.Dir != "" {
 		o.Out = filepath.Join(s.opts.Dir, id+".gbx")
 	}

@@ -122,7 +122,7 @@ func (f *Film) receive(rec *file.Recording) {
 		Text: fmt.Sprintf("Bytes become JSON, JSON becomes text in the model's own template, and text becomes %d token ids. Each station is a function; the card shows its source.", len(rec.Request.PromptTokens))})
 	from, to = ends(rec, "schedule")
 	f.add(rec, Scene{For: 12, Chapter: "Schedule", View: "request", From: from, To: to,
-		Text: fmt.Sprintf("A channel hands the request to the engine loop. It picks a slot, reserves pages of the KV cache and plans the pass: %s in all.", Duration(stageNs(rec, "schedule"), "derived", "").Text())})
+		Text: fmt.Sprintf("A channel hands the request to the engine loop. It picks a slot, reserves pages of the KV cache and plans the pass: %s in all.", clocked(rec, Duration(stageNs(rec, "schedule"), "derived", "")).Text())})
 }
 
 func (f *Film) compute(rec *file.Recording) {
@@ -132,14 +132,14 @@ func (f *Film) compute(rec *file.Recording) {
 		return
 	}
 	f.add(rec, Scene{For: 20, Chapter: "Compute", View: "request", From: from, To: to, Pass: p.Index,
-		Text: fmt.Sprintf("Now the model runs: %d layers, one after the other. The prompt went through in its first pass, %s; each later token takes a pass of its own, about %s.", rec.Model.Layers, Duration(rec.Passes[0].DurNs, "measured", "").Text(), Duration(p.DurNs, "measured", "").Text())})
+		Text: fmt.Sprintf("Now the model runs: %d layers, one after the other. The prompt went through in its first pass, %s; each later token takes a pass of its own, about %s.", rec.Model.Layers, clocked(rec, Duration(rec.Passes[0].DurNs, "measured", "")).Text(), clocked(rec, Duration(p.DurNs, "measured", "")).Text())})
 	ops := query.Totals(rec, query.ByOp, query.OfPass(p.Index))
 	if len(ops) == 0 {
 		return
 	}
 	most := slices.MaxFunc(ops, func(a, b query.Group) int { return int(a.TotalNs - b.TotalNs) })
 	f.add(rec, Scene{For: 18, Chapter: "One pass", View: "pass", From: from, To: to, Pass: p.Index,
-		Text: fmt.Sprintf("One token, op by op, times summed over the layers. The longest op is “%s”: %s of the %s that this pass took.", titleOf(rec, most.Key), Duration(most.TotalNs, "measured", "").Text(), Duration(p.DurNs, "measured", "").Text())})
+		Text: fmt.Sprintf("One token, op by op, times summed over the layers. The longest op is “%s”: %s of the %s that this pass took.", titleOf(rec, most.Key), clocked(rec, Duration(most.TotalNs, "measured", "")).Text(), clocked(rec, Duration(p.DurNs, "measured", "")).Text())})
 }
 
 func titleOf(rec *file.Recording, step string) string {

@@ -212,6 +212,8 @@ func facts(rec *file.Recording) []Fact {
 	}
 	add("device", device)
 	add("features", strings.Join(d.Features, " "))
+	add("device before", state(d.Before))
+	add("device after", state(d.After))
 	if rec.Clock.Name != "" {
 		add("clock", join(rec.Clock.Name, "resolution "+Duration(rec.Clock.ResolutionNs, "measured", "").Text()))
 	}
@@ -219,6 +221,20 @@ func facts(rec *file.Recording) []Fact {
 	add("request", rec.Request.ID)
 	add("trace id", rec.Request.TraceID)
 	return out
+}
+
+// state writes what a device's driver said of it.
+func state(s *file.DeviceState) string {
+	if s == nil {
+		return ""
+	}
+	part := func(v *float64, unit string) string {
+		if v == nil {
+			return ""
+		}
+		return Sig3(*v) + " " + unit
+	}
+	return join(part(s.SMMHz, "MHz"), part(s.MemoryMHz, "MHz memory"), part(s.PowerW, "W"), part(s.TempC, "°C"), part(s.UsedMB, "MiB in use"))
 }
 
 func commit(c string) string {
