@@ -114,7 +114,7 @@ function modules(r: Recording, s: State): string {
   const m = maps.get(r.file.engine.name)!, route = m.route(r), i = at(r, s), stage = m.list.map(() => ''), w = 1.6 * W, h = 1.6 * H;
   for (const q of route) stage[q.module] ||= STAGE_LETTER[r.steps[q.steps[0]!]!.stage];
   const now = route.reduce((a, q, n) => (q.steps[0]! <= i ? n : a), -1), here = route[now]!.module, win = windowOn(m.list[here]!.box, m.file, 1.7), g = new SvgContext();
-  drawModules(g as unknown as CanvasRenderingContext2D, { m, win, W: w, H: h, route, now, mark: here, picked: false, sign: SIGN[r.roles[i]!.form], stage, edges: 'none', found: null, path: [], from: -1, color: (n) => `var(--${n})`, measure: helvetica });
+  drawModules(g as unknown as CanvasRenderingContext2D, { m, win, W: w, H: h, route, now, mark: here, picked: false, sign: SIGN[r.roles[i]!.form], stage, edges: 'none', found: null, path: [], from: -1, color: (n) => `var(--${n})` });
   const [x, y] = new Lens(m, win, w, h).mid(m.list[here]!.box);
   return svg(g.out, [Math.max(0, Math.min(w - W, x - 110)), Math.max(0, Math.min(h - H, y - H * 0.55)), W, H]);
 }

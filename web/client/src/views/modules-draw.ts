@@ -1,7 +1,6 @@
 // The drawing of a module map on a canvas: folders, boxes, what is joined to
 // the marked module, and the way of the request. It knows no state of the
 // page: all it draws is in the scene.
-import type { Measure } from '../layout';
 import { cutMiddle } from '../format';
 import type { Box, Modules, Stop, Window } from './modules-data';
 
@@ -27,7 +26,6 @@ export interface Scene {
   path: number[];
   from: number;
   color(name: string): string;
-  measure: Measure;
 }
 
 /** View is how places of the map become places on the screen. */
@@ -62,7 +60,7 @@ export function drawModules(g: G, s: Scene): void {
   boxes(g, s, lens);
   if (s.edges === 'all') allEdges(g, s, lens);
   way(g, s, lens);
-  if (s.edges !== 'none' && s.mark >= 0) joined(g, s, lens);
+  if (s.edges !== 'none' && s.mark >= 0 && s.path.length < 2) joined(g, s, lens);
   if (s.path.length > 1) path(g, s, lens);
   marks(g, s, lens);
 }
@@ -79,11 +77,10 @@ function folders(g: G, s: Scene, lens: Lens): void {
     g.strokeRect(Math.round(x) + 0.5, Math.round(y) + 0.5, Math.max(1, Math.round(w) - 1), Math.max(1, Math.round(h) - 1));
     // the name stays in sight while its folder does
     const room = Math.min(x + w, s.W) - Math.max(x, 0) - 10;
-    if (!f.head || room < 18) continue;
-    const bold = depth < 3, size = bold ? 11.5 : 11;
+    const bold = depth < 3, size = bold ? 11.5 : 11, unit = 1 / lens.unit[1];
+    if (!f.head || room < 18 || (!bold && unit < 0.5)) continue;
     g.font = `${bold ? 600 : 400} ${size}px ${s.color('sans')}`;
     g.fillStyle = s.color(bold ? 'text' : 'text-2');
-    const unit = 1 / lens.unit[1];
     g.fillText(fits(g, f.name, room), Math.max(x, 0) + 6, Math.max(y, 0) + Math.min(11, unit * 10));
   }
 }
@@ -242,12 +239,12 @@ function marks(g: G, s: Scene, lens: Lens): void {
     g.strokeStyle = done ? c : s.color('graphic');
     g.stroke();
   }
-  if (s.from >= 0) flag(g, s, lens, s.from, 'A');
-  if (s.path.length > 1) flag(g, s, lens, s.path.at(-1)!, 'B');
   if (s.mark >= 0) {
     const [x, y, w, h] = lens.box(s.m.list[s.mark]!.box);
     outline(g, s, x, y, w, h, 2);
   }
+  if (s.from >= 0) flag(g, s, lens, s.from, 'A');
+  if (s.path.length > 1) flag(g, s, lens, s.mark, 'B');
   const here = s.route[s.now];
   if (here) {
     const [x, y] = lens.mid(s.m.list[here.module]!.box), r = 9;

@@ -208,7 +208,7 @@ class ModulesView implements View {
     const found = this.query ? new Set(m.find(this.query, m.list.length)) : null;
     const way = from >= 0 && mark >= 0 && mark !== from ? m.chain([from], mark) ?? [...(m.chain([mark], from) ?? [])] : null;
     return { m, win: this.win, W, H, route, now, mark, picked: this.picked >= 0, sign: SIGN[r.roles[i]!.form], stage: this.stage, edges: (opt(s, 'edges') || 'mark') as Scene['edges'],
-      found, path: way?.map((e) => e[0]) ?? [], from, color: (n) => this.color(n), measure: this.ctx.measure };
+      found, path: way?.map((e) => e[0]) ?? [], from, color: (n) => this.color(n) };
   }
 
   private color(name: string): string {
