@@ -1,7 +1,7 @@
 // The step card: what happens here, what it takes and hands on, how long it
 // took, and the source with its line lit. Strings only.
 import { stackRow } from './calls';
-import { badge, bytes, count, esc, exactNs, inline, num, share, sig3, signs, timeParts, tokenText } from './format';
+import { badge, bytes, count, esc, exactNs, inline, num, share, sig3, signs, time, timeParts, tokenText } from './format';
 import { editorHref } from './editor';
 import { attrAt, isText, STAGE_LETTER, STAGE_NAME, type Recording } from './recording';
 import type { Source, Span, Step } from './schema';
@@ -111,6 +111,14 @@ export function sourceHref(src: Source): string | null {
 }
 
 const commitName = (c: string): string => (/^[0-9a-f]{40}$/.test(c) ? c.slice(0, 7) : c);
+
+/** spoken is what a screen reader hears at a step: where it is, how long it took, what it hands on. */
+export function spoken(r: Recording, s: State, i: number): string {
+  const step = r.steps[i]!, ns = r.timed(i) ? r.inLayers(i) || r.inTokens(i) ? r.timeAt(i, s.pass, r.inLayers(i) && s.depth === 'layer' ? s.layer : undefined) : step.time_ns : null;
+  const where = `Step ${i + 1} of ${r.steps.length}, ${STAGE_NAME[step.stage]}: ${step.title}${s.depth === 'layer' ? `, layer ${s.layer}` : s.depth === 'token' ? `, pass ${s.pass}` : ''}.`;
+  const took = step.count === 0 ? 'Not reached.' : ns === null ? 'Time not measured.' : `${time(ns)}${r.inLayers(i) || r.inTokens(i) ? ' in this pass' : ''}.`, hands = (step.hands_on ?? step.out ?? '').replace(/[`*]/g, '').trim();
+  return `${where} ${took}${hands ? ` Hands on ${hands}${/[.!?]$/.test(hands) ? '' : '.'}` : ''}`;
+}
 
 export function sourcePane(step: Step, s: State, L: string): string {
   const chain = step.sources ?? [], src = chain[s.source] ?? step.source;

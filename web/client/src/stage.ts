@@ -1,7 +1,7 @@
 // The stage inside the element: panels, the mounted view, sizes. It draws what
 // the element's recording and state say, once a frame at most, and only the
 // panels whose content changed.
-import { card } from './card';
+import { card, spoken } from './card';
 import type { Controller } from './controller';
 import { esc, setClocked } from './format';
 import { places } from './stops';
@@ -189,8 +189,8 @@ export class Stage implements ViewContext {
   }
 
   private announce(r: Recording, s: State): void {
-    const i = at(r, s), step = r.steps[i]!;
-    const el = this.$('[data-say]'), text = `Step ${i + 1} of ${r.steps.length}, ${STAGE_NAME[step.stage]}: ${step.title}${s.depth === 'layer' ? `, layer ${s.layer}` : s.depth === 'token' ? `, pass ${s.pass}` : ''}.`;
+    const i = at(r, s);
+    const el = this.$('[data-say]'), text = spoken(r, s, i);
     clearTimeout(this.saying);
     this.saying = setTimeout(() => { el.textContent = text; }, 160);
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { card, sourceHref, splitText } from '../src/card';
+import { card, sourceHref, splitText, spoken } from '../src/card';
 import '../src/roomcommands';
 import { COMMANDS, commandFor, commandTable, isLetter } from '../src/commands';
 import { search } from '../src/dialogs';
@@ -159,4 +159,15 @@ test('no view makes numbers up', () => {
     assert.ok(!/https?:\/\/(?!github\.com|www\.w3\.org)[a-z]/.test(text), `${f} fetches from elsewhere`);
     assert.ok(text.split('\n').length <= 500, `${f} is longer than 500 lines`);
   }
+});
+
+test('a screen reader hears title, time and hand-over of a step', () => {
+  const r = Recording.parse(synthetic(2, 3)), i = r.stepIndex.get('attn_softmax')!, s = fit(r, { ...INITIAL, step: 'attn_softmax' });
+  r.steps[i]!.hands_on = 'one row of `weights`';
+  const text = spoken(r, s, i);
+  assert.ok(text.startsWith(`Step ${i + 1} of ${r.steps.length}, Compute: ${r.steps[i]!.title}.`), text);
+  assert.match(text, /\d (ns|µs|ms) in this pass\./);
+  assert.ok(text.endsWith('Hands on one row of weights.'), text);
+  r.steps[i]!.count = 0;
+  assert.match(spoken(r, s, i), / Not reached\. /);
 });
