@@ -1,1 +1,1 @@
-import"./parts/chunk-SIWUXBMS.js";import{d as o}from"./parts/chunk-NEJDQF3Z.js";Object.assign(globalThis,{glassbox:{commandTable:o}});
+import"./parts/chunk-JX4DWEEC.js";import{d as o}from"./parts/chunk-7YJELZBU.js";Object.assign(globalThis,{glassbox:{commandTable:o}});

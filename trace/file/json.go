@@ -99,6 +99,9 @@ func encodeJSON(w io.Writer, rec *Recording, withData bool) error {
 		untraced = &Untraced{}
 	}
 	e.field("untraced", untraced)
+	if len(rec.Peers) > 0 {
+		e.field("peers", rec.Peers)
+	}
 	if rec.Partial {
 		e.field("partial", true)
 		e.field("missing", orEmpty(rec.Missing))

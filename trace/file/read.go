@@ -82,6 +82,7 @@ type recordingJSON struct {
 	Numbers  Numbers               `json:"numbers"`
 	Dropped  Dropped               `json:"dropped"`
 	Untraced *Untraced             `json:"untraced"`
+	Peers    []Peer                `json:"peers"`
 	Partial  bool                  `json:"partial"`
 	Missing  []string              `json:"missing"`
 	Lanes    []Lane                `json:"lanes"`
@@ -113,7 +114,7 @@ func decodeJSON(raw []byte) (*Recording, error) {
 	}
 	rec := &Recording{
 		ID: j.ID, Schema: j.Schema, Engine: j.Engine, Model: j.Model, Device: j.Device, Clock: j.Clock, Started: j.Started,
-		Request: j.Request, Numbers: j.Numbers, Dropped: j.Dropped, Untraced: j.Untraced, Partial: j.Partial, Missing: j.Missing,
+		Request: j.Request, Numbers: j.Numbers, Dropped: j.Dropped, Untraced: j.Untraced, Peers: j.Peers, Partial: j.Partial, Missing: j.Missing,
 		Lanes: j.Lanes, Loops: j.Loops, Passes: j.Passes, Calls: j.Calls, Turns: j.Turns, Memory: j.Memory, Walk: j.Walk, Spans: j.Spans, Modules: j.Modules,
 	}
 	if j.Untraced != nil && *j.Untraced == (Untraced{}) {

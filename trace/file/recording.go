@@ -28,6 +28,7 @@ type Recording struct {
 	Numbers  Numbers
 	Dropped  Dropped
 	Untraced *Untraced // nil: not measured
+	Peers    []Peer    // other engines on the same model, prompt, threads and machine
 	Partial  bool      // the request was not over when the recording ended
 	Missing  []string  // of a partial recording: what is not there
 	Lanes    []Lane
@@ -219,6 +220,26 @@ type Dropped struct {
 // Untraced is the same request's speed without tracing.
 type Untraced struct {
 	DecodeTokensPerS float64 `json:"decode_tokens_per_s,omitempty"`
+}
+
+// Peer is what another engine took for the same prompt, op by op: the same model file, machine and number of threads, in turns.
+type Peer struct {
+	Engine  Engine   `json:"engine"`
+	How     string   `json:"how"`     // how its ops were timed
+	Threads int      `json:"threads"` // of both
+	Passes  int      `json:"passes"`  // decode passes that the medians are of
+	PassNs  int64    `json:"pass_ns"` // median decode pass, nothing being timed inside
+	TimedNs int64    `json:"timed_ns"`
+	Ops     []PeerOp `json:"ops"`
+}
+
+// PeerOp is a node of another engine's graph, or several, beside the ops here that do the same. Of none it is work that has no
+// op here.
+type PeerOp struct {
+	Ops   []string `json:"ops"`
+	Nodes []string `json:"nodes"` // as the other engine calls them
+	Ns    int64    `json:"ns"`    // of a decode pass: the sum over layers of medians over passes
+	Note  string   `json:"note,omitempty"`
 }
 
 // Lane is a thread of execution, in the order in which lanes are drawn.

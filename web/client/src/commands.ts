@@ -57,6 +57,7 @@ export const COMMANDS: Command[] = [
   { id: 'layer.next', group: 'Pass and tape', title: 'Layer after', keys: [']'], when: 'pass tape' },
   { id: 'pass.scope', group: 'Pass and tape', title: 'Times of all layers, or of the one under the dial', keys: ['a'], when: 'pass' },
   { id: 'pass.kind', group: 'Pass and tape', title: 'Decode or prefill', keys: ['d'], when: 'pass tape' },
+  { id: 'pass.beside', group: 'Pass and tape', title: 'Ops of another engine beside ours, where they were timed', keys: ['w'], when: 'pass' },
   { id: 'tape.sum', group: 'Pass and tape', title: 'Work the number under the row out by hand', keys: ['h'], when: 'tape' },
   { id: 'tape.width', group: 'Pass and tape', title: 'Tiles as wide as their bytes, or as their time', keys: ['w'], when: 'tape' },
   { id: 'tape.kind', group: 'Pass and tape', title: 'Picture of the largest weights, or of their means', keys: ['m'], when: 'tape' },

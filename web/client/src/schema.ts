@@ -177,6 +177,7 @@ export interface TraceFile {
   missing?: string[];
   id?: string;
   untraced?: { decode_tokens_per_s?: number };
+  peers?: Peer[];
   lanes?: { id: string; title?: string; note?: string }[];
   /** the way back: from the last step of a turn to the first */
   loops?: { over: 'layers' | 'tokens'; from: string; to: string }[];
@@ -273,3 +274,7 @@ const isLink = (s: unknown): boolean => typeof s === 'string' && /^https?:\/\//i
 const fullSource = (s: Partial<Source> | undefined): Source => ({
   repo: s?.repo ?? '', commit: s?.commit ?? 'unknown', path: s?.path ?? '', symbol: s?.symbol ?? '', line: s?.line ?? 0, ...(s?.code ? { code: s.code } : {}),
 });
+
+/** Another engine on the same model file, prompt, machine and threads, op by op. */
+export interface Peer { engine: { name: string; version: string }; how: string; threads: number; passes: number; pass_ns: number; timed_ns: number; ops: PeerOp[] }
+export interface PeerOp { ops: string[] | null; nodes: string[]; ns: number; note?: string }

@@ -6,12 +6,14 @@ import { STAGE_NAME, type Recording } from '../recording';
 import { at, goPass, goStep, type State } from '../state';
 import { opt, withOpt } from './attention-opts';
 import { adoptCss } from './attention-state';
+import { besideHtml, besideTable, peerName, peerOf } from './pass-beside';
 import { passCard } from './pass-card';
 import { gbs, gflops, kernelsOf, passModel, type PassModel, type Scope } from './pass-data';
 import { drawPass } from './pass-draw';
 import { roofOf } from './pass-roof';
 import { familyStrip } from './pass-strip';
 import { noOps, opSteps } from './missing';
+import type { Peer } from '../schema';
 import type { Table, View, ViewContext, ViewKind } from './view';
 
 export const passView: ViewKind = {
@@ -55,6 +57,7 @@ const fixed = (v: number | null): string | number => (v === null ? '' : Number(v
 class PassView implements View {
   private bar = document.createElement('div');
   private svgEl = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  private besideEl = document.createElement('div');
   private barText = '';
 
   constructor(private body: HTMLElement, private ctx: ViewContext) {
@@ -64,12 +67,21 @@ class PassView implements View {
     this.svgEl.setAttribute('role', 'group');
     this.svgEl.setAttribute('aria-label', 'One pass: the residual line with its branches, and a row for each op. The table of this view says the same.');
     body.classList.add('pv-body');
-    body.append(this.bar, this.svgEl);
+    this.besideEl.className = 'pv-beside';
+    this.besideEl.tabIndex = 0;
+    this.besideEl.setAttribute('role', 'region');
+    this.besideEl.setAttribute('aria-label', 'Ops of two engines, the biggest difference first');
+    this.besideEl.hidden = true;
+    body.append(this.bar, this.svgEl, this.besideEl);
+    this.besideEl.addEventListener('click', (e) => this.clicked(e));
     this.svgEl.addEventListener('click', (e) => this.clicked(e));
     this.bar.addEventListener('click', (e) => { const q = (e.target as Element).closest('[data-do]')?.getAttribute('data-do'); if (q) { this.command(q); e.stopPropagation(); } });
   }
 
   private get model(): PassModel | null { const s = this.ctx.state; return passModel(this.ctx.recording, s.pass, s.layer, scopeOf(s)); }
+
+  /** the other engine, while it is shown */
+  private get beside(): Peer | null { return opt(this.ctx.state, 'beside') === 'on' ? peerOf(this.ctx.recording) : null; }
 
   private clicked(e: Event): void {
     const t = e.target as Element, { state: s } = this.ctx, layer = t.closest('[data-layer]')?.getAttribute('data-layer'), step = t.closest('[data-step]')?.getAttribute('data-step');
@@ -81,6 +93,10 @@ class PassView implements View {
     const { recording: r, state: s, scale } = this.ctx, m = this.model;
     const W = Math.max(680, this.body.clientWidth / scale), H = Math.max(420, (this.body.clientHeight - 28) / scale);
     this.controls();
+    const peer = this.beside;
+    this.svgEl.style.display = peer ? 'none' : '';
+    this.besideEl.hidden = !peer;
+    if (peer) { this.besideEl.innerHTML = besideHtml(r, peer, s.step); return; }
     if (this.body.clientWidth < 10) return;
     this.svgEl.setAttribute('viewBox', `0 0 ${W} ${H}`);
     this.svgEl.setAttribute('width', String(W * scale));
@@ -90,8 +106,9 @@ class PassView implements View {
 
   private controls(): void {
     const { recording: r, state: s } = this.ctx, m = this.model, scope = scopeOf(s), seg = (on: boolean, cmd: string, text: string): string => `<button data-do="${cmd}" aria-pressed="${on}">${text}</button>`;
+    const peer = peerOf(r), seg2 = (on: boolean, name: string): string => `<span class="seg">${seg(on, 'pass.beside', `beside ${esc(name)}`)}<kbd>w</kbd></span>`;
     const pre = m?.pass.kind === 'prefill', both = otherKind(r, s) !== null, k = r.tokenOfPass(s.pass);
-    const html = `<span class="seg">${seg(!pre, pre ? 'pass.kind' : '', 'decode')}${seg(pre, pre ? '' : 'pass.kind', 'prefill')}${both ? '<kbd>d</kbd>' : ''}</span><span class="seg"><span>times of</span>${seg(scope === 'all', scope === 'all' ? '' : 'pass.scope', r.layers > 1 ? `all ${r.layers} layers` : 'the layer')}${seg(scope === 'one', scope === 'one' ? '' : 'pass.scope', `layer ${s.layer}`)}<kbd>a</kbd></span><span class="seg"><span>layer</span><button data-do="layer.prev" aria-label="Layer before"><kbd>[</kbd></button><button data-do="layer.next" aria-label="Layer after"><kbd>]</kbd></button></span><span class="pv-what">pass ${s.pass}${k >= 0 ? `, gives token ${k + 1} of ${r.output.length}` : ''}${m && m.pass.requests > 1 ? `; ${m.pass.requests} requests share it` : ''}</span>`;
+    const html = `<span class="seg">${seg(!pre, pre ? 'pass.kind' : '', 'decode')}${seg(pre, pre ? '' : 'pass.kind', 'prefill')}${both ? '<kbd>d</kbd>' : ''}</span><span class="seg"><span>times of</span>${seg(scope === 'all', scope === 'all' ? '' : 'pass.scope', r.layers > 1 ? `all ${r.layers} layers` : 'the layer')}${seg(scope === 'one', scope === 'one' ? '' : 'pass.scope', `layer ${s.layer}`)}<kbd>a</kbd></span><span class="seg"><span>layer</span><button data-do="layer.prev" aria-label="Layer before"><kbd>[</kbd></button><button data-do="layer.next" aria-label="Layer after"><kbd>]</kbd></button></span>${peer ? seg2(opt(s, 'beside') === 'on', peerName(peer)) : ''}<span class="pv-what">pass ${s.pass}${k >= 0 ? `, gives token ${k + 1} of ${r.output.length}` : ''}${m && m.pass.requests > 1 ? `; ${m.pass.requests} requests share it` : ''}</span>`;
     if (html !== this.barText) { this.bar.innerHTML = this.barText = html; }
   }
 
@@ -106,6 +123,7 @@ class PassView implements View {
       case 'layer.next': case 'layer.prev': this.ctx.set({ ...s, layer: Math.max(0, Math.min(r.layers - 1, s.layer + (id === 'layer.next' ? 1 : -1))), sel: '' }); return true;
       case 'pass.scope': this.ctx.set(withOpt(s, 'layers', scopeOf(s) === 'all' ? 'one' : '')); return true;
       case 'pass.kind': { const t = otherKind(r, s); if (t) this.ctx.set(t); else this.ctx.say('This recording has passes of one kind only.'); return true; }
+      case 'pass.beside': if (peerOf(r)) this.ctx.set(withOpt(s, 'beside', this.beside ? '' : 'on')); else this.ctx.say('No other engine was timed beside this recording.'); return true;
       case 'value.copy': void this.copy(); return true;
       default: return false;
     }
@@ -133,7 +151,7 @@ class PassView implements View {
     return s.depth !== 'step' ? null : k >= 0 ? `ops of token ${k + 1}` : 'ops of the pass';
   }
 
-  table(): Table { return passTable(this.ctx.recording, this.ctx.state); }
+  table(): Table { const peer = this.beside; return peer ? besideTable(this.ctx.recording, peer) : passTable(this.ctx.recording, this.ctx.state); }
 
   svg(): string {
     const { recording: r, state: s } = this.ctx, m = this.model;
@@ -145,5 +163,6 @@ class PassView implements View {
     this.body.classList.remove('pv-body');
     this.bar.remove();
     this.svgEl.remove();
+    this.besideEl.remove();
   }
 }
