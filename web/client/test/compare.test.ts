@@ -6,6 +6,7 @@ import { Recording } from '../src/recording';
 import { fit, INITIAL, type State } from '../src/state';
 import { fromParams, toHref, toParams } from '../src/url';
 import { answerHtml, compareTable, compareView, scopeOf, words } from '../src/views/compare';
+import { pairSteps } from '../src/views/compare-align';
 import { compareCard, sentence, sideName } from '../src/views/compare-card';
 import { common, leading, lensDiff, likePasses, paramsThatDiffer, parting, spreadOf, stepDiffs, WHOLE, wordChanges, type Leading } from '../src/views/compare-data';
 import { changeText, comparePicture, lensBox, lensDiffSvg, rangeSvg, wordsHeight, wordsSvg } from '../src/views/compare-draw';
@@ -26,6 +27,26 @@ const raw = (over: (r: Raw) => void = () => undefined): Raw => { const r = struc
 const made = (over: (r: Raw) => void = () => undefined): Recording => Recording.parse(raw(over));
 const at = (r: Recording, over: Partial<State> = {}): State => fit(r, { ...INITIAL, view: 'compare', ...over });
 const say = (r: Raw, k: number, id: number, text: string): void => { r.request.output_tokens[k] = { ...r.request.output_tokens[k]!, id, text }; };
+
+test('walks of two engines are aligned by what their steps do, in order, within a stage', () => {
+  const a = made(), b = made((r) => {
+    r.engine = { name: 'another' };
+    const name = (from: string, id: string): void => { for (const w of r.walk) if (w.id === from) w.id = id; for (const p of r.spans) if (p.step === from) p.step = id; };
+    name('ffn_up', 'mlp_up_projection');
+    name('rope', 'rotary');
+    const texts = r.walk as { id: string; label: string; title: string }[];
+    for (const w of texts) if (w.id === 'rotary') { w.label = 'rotary'; w.title = 'Turn by the position'; } else if (w.id === 'mlp_up_projection') { w.label = 'up projection'; w.title = 'Up projection'; }
+  });
+  const pairs = pairSteps(a, b), of = (id: string) => pairs.find((p) => p.a !== null && a.steps[p.a]!.id === id)!;
+  assert.equal(b.steps[of('ffn_up').b!]!.id, 'mlp_up_projection');
+  assert.equal(of('ffn_up').why, 'up');
+  assert.equal(of('rope').b, null, 'nothing in common');
+  for (const side of ['a', 'b'] as const) assert.deepEqual(pairs.map((p) => p[side]).filter((n) => n !== null), a.steps.map((_, n) => n), 'each step once, in its order');
+  for (const p of pairs) if (p.a !== null && p.b !== null) assert.equal(a.steps[p.a]!.stage, b.steps[p.b]!.stage);
+  const row = stepDiffs(a, b, 'decode').find((d) => d.id === 'ffn_up')!;
+  assert.ok(row.label.includes(' ~ up projection') && row.delta === 0);
+  assert.ok(pairSteps(a, made()).every((p) => p.a === p.b));
+});
 
 test('answers part at the first token that differs, or where one ends', () => {
   const a = made(), b = made((r) => say(r, 4, 9999, ' other')), short = made((r) => { r.request.output_tokens.length = 3; });

@@ -3,6 +3,7 @@
 import { offOf, partTitle } from '../ablate';
 import { badge, esc, exactNs, time } from '../format';
 import type { Recording } from '../recording';
+import { sameEngine } from './compare-align';
 import { common, paramsThatDiffer, parting, sameModel } from './compare-data';
 import { signedTime } from './compare-draw';
 
@@ -16,6 +17,7 @@ export function sideName(r: Recording, other: Recording): string {
   if (parts.length) return parts.join(', ');
   if (was.length > 0 && was.some((p) => !off.includes(p))) return off.length ? `without ${off.map(partTitle).join('; ')} alone` : 'with every part on';
   if (editsOf(other)) return 'untouched';
+  if (!sameEngine(r, other)) return `${r.file.engine.name} ${r.file.engine.version ?? ''}`.trim();
   const same = r.name === other.name ? `recorded ${whenOf(r)}` : `“${r.name.slice(0, 60)}”`;
   return [same, sameModel(r, other) ? '' : r.file.model.name ?? ''].filter(Boolean).join(', ');
 }
@@ -25,7 +27,7 @@ const whenOf = (r: Recording): string => { const d = r.file.started ? new Date(r
 /** sentence says where the answers part. */
 export function sentence(a: Recording, b: Recording): string {
   const p = common(a.prompt, b.prompt), d = parting(a, b);
-  const read = p === a.prompt.length && p === b.prompt.length ? '' : p === 0 ? 'The prompts differ from their first token. ' : `The prompts differ from token ${p} on. `;
+  const unknown = !a.prompt.length ? 'A' : !b.prompt.length ? 'B' : '', read = unknown ? `${unknown} does not hold the tokens of its prompt. ` : p === a.prompt.length && p === b.prompt.length ? '' : p === 0 ? 'The prompts differ from their first token. ' : `The prompts differ from token ${p} on. `;
   if (d < 0) return `${read}Both answers are the same ${a.output.length} tokens.`;
   const ends = d >= a.output.length ? 'A ends there' : d >= b.output.length ? 'B ends there' : '';
   return `${read}The answers part at token ${d + 1}${ends ? `: ${ends}` : ''}.`;

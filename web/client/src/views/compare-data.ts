@@ -5,6 +5,7 @@ import { tokenText } from '../format';
 import { positions } from '../position';
 import type { Recording } from '../recording';
 import type { Stage, Token } from '../schema';
+import { pairSteps, sameEngine } from './compare-align';
 import type { Lens, Word } from './lens-data';
 
 /** sameModel: ids mean the same word in both. */
@@ -13,10 +14,10 @@ export function sameModel(a: Recording, b: Recording): boolean {
   return x.sha256 && y.sha256 ? x.sha256 === y.sha256 : (x.file ?? x.name) === (y.file ?? y.name) && x.vocab === y.vocab;
 }
 
-/** common is how many tokens two lists share from their start. */
+/** common is how many tokens two lists share from their start; of an id that an engine did not say (-1) the text counts alone. */
 export function common(a: readonly Token[], b: readonly Token[]): number {
   let n = 0;
-  while (n < a.length && n < b.length && a[n]!.id === b[n]!.id && a[n]!.text === b[n]!.text) n++;
+  while (n < a.length && n < b.length && (a[n]!.id === b[n]!.id || a[n]!.id < 0 || b[n]!.id < 0) && a[n]!.text === b[n]!.text) n++;
   return n;
 }
 
@@ -101,18 +102,19 @@ const diff = (id: string, label: string, stage: Stage | null, a: Spread | null, 
 });
 
 /**
- * stepDiffs aligns two walks by step id. A difference is news when the middle
- * halves of the runs do not touch. News comes first, then what lies within
- * the spread, then what cannot be told; each the biggest difference first.
- * None where an emulated device ran one of them: its times measure nothing.
+ * stepDiffs aligns two walks: of one engine by step id, of two by what their
+ * steps do. A difference is news when the middle halves of the runs do not
+ * touch. News comes first, then what lies within the spread, then what cannot
+ * be told; each the biggest difference first. None where an emulated device
+ * ran one of them: its times measure nothing.
  */
 export function stepDiffs(a: Recording, b: Recording, scope: Scope): StepDiff[] {
   if (!a.clocked || !b.clocked) return [];
-  const [pa, pb] = likePasses(a, b, scope), ids = [...new Set([...a.steps, ...b.steps].map((s) => s.id))];
-  const named = (s: { id: string; label: string }): string => ([a, b].some((r) => r.steps.some((x) => x.label === s.label && x.id !== s.id)) ? s.id.replace(/_/g, ' ') : s.label);
-  const list = ids.map((id) => {
-    const i = a.stepIndex.get(id), j = b.stepIndex.get(id), s = i !== undefined ? a.steps[i]! : b.steps[j!]!;
-    return diff(id, named(s), s.stage, i === undefined ? null : spreadOf(samples(a, i, scope, pa)), j === undefined ? null : spreadOf(samples(b, j, scope, pb)));
+  const [pa, pb] = likePasses(a, b, scope), one = sameEngine(a, b);
+  const named = (s: { id: string; label: string }): string => (one && [a, b].some((r) => r.steps.some((x) => x.label === s.label && x.id !== s.id)) ? s.id.replace(/_/g, ' ') : s.label);
+  const list = pairSteps(a, b).map(({ a: i, b: j }) => {
+    const x = i === null ? null : a.steps[i]!, y = j === null ? null : b.steps[j]!, s = x ?? y!, both = x && y && x.id !== y.id && x.label !== y.label;
+    return diff(s.id, both ? `${x.label} ~ ${y.label}` : named(s), s.stage, i === null ? null : spreadOf(samples(a, i, scope, pa)), j === null ? null : spreadOf(samples(b, j, scope, pb)));
   }).filter((d) => d.a || d.b);
   const order = (d: StepDiff): number => (d.delta === null ? 3 : d.news === true ? 0 : d.news === false ? 1 : 2);
   list.sort((x, y) => order(x) - order(y) || Math.abs(y.delta ?? 0) - Math.abs(x.delta ?? 0));
