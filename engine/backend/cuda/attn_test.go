@@ -23,12 +23,16 @@ type attnCase struct {
 	seqs                [][2]int // of each sequence: first position, tokens
 }
 
-// TestAttention holds both ways of attention to float64, on page and chunk borders, with windows, groups of 1 to 16 and
+// TestKernelAttention holds both ways of attention to float64, on page and chunk borders, with windows, groups of 1 to 8 and 16, and
 // contexts up to 8,192; the split and the unsplit way have the same bits, and a token's do not depend on its neighbours.
 func TestKernelAttention(t *testing.T) {
 	for _, c := range []attnCase{
 		{kvF16, 4, 4, 16, 0, [][2]int{{0, 1}, {15, 1}, {16, 1}, {17, 3}}},
 		{kvF16, 6, 2, 64, 0, [][2]int{{127, 2}, {0, 20}, {255, 1}}},
+		{kvF16, 8, 2, 64, 0, [][2]int{{128, 1}, {15, 2}}},
+		{kvF16, 12, 2, 128, 0, [][2]int{{129, 1}, {0, 2}}},
+		{kvQ8Q4, 6, 1, 64, 0, [][2]int{{130, 2}}},
+		{kvF16, 14, 2, 64, 0, [][2]int{{127, 2}, {16, 1}}},
 		{kvF16, 8, 1, 128, 0, [][2]int{{300, 1}, {128, 1}}},
 		{kvF16, 16, 1, 34, 0, [][2]int{{40, 2}}},
 		{kvF16, 5, 1, 256, 40, [][2]int{{0, 5}, {140, 3}, {39, 2}}},
