@@ -172,13 +172,20 @@ func (x *experiments) measure(ctx context.Context, p plannedRun, url string) (*w
 	if err != nil {
 		return nil, err
 	}
-	n := rec.Numbers
-	out.TTFTMs, out.TPOTMs = float64(n.TTFTNs)/1e6, float64(n.TPOTNs)/1e6
+	fillResult(out, rec, float64(p.batch*p.tokens)/took.Seconds())
+	return out, nil
+}
+
+// fillResult takes the numbers from the recording. The times of an emulated device measure nothing, so its result has none.
+func fillResult(out *web.ExperimentResult, rec *file.Recording, tokensPerS float64) {
 	if m := rec.Memory; m != nil {
 		out.KVBytesPerToken = float64(m.BytesPerToken)
 	}
-	out.TokensPerS = float64(p.batch*p.tokens) / took.Seconds()
-	return out, nil
+	if !rec.Clocked() {
+		return
+	}
+	out.TTFTMs, out.TPOTMs = float64(rec.Numbers.TTFTNs)/1e6, float64(rec.Numbers.TPOTNs)/1e6
+	out.TokensPerS = tokensPerS
 }
 
 // ask sends one request for exactly p.tokens tokens and reads its stream to the end; it returns the id of the recording.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"glassbox/trace/file"
 	"glassbox/web"
 )
 
@@ -45,6 +46,20 @@ func TestExperimentsChangeOneSetting(t *testing.T) {
 		shared = max(shared, p.Requests)
 	}
 	require.Greater(t, shared, 1, "requests of a batch share passes")
+}
+
+// What a CPU that pretends to be a device takes says nothing: the answer has counts and no times.
+func TestExperimentsOnAnEmulatedDeviceHaveNoTimes(t *testing.T) {
+	rec := &file.Recording{Numbers: file.Numbers{TTFTNs: 2e6, TPOTNs: 1e6}, Memory: &file.Memory{BytesPerToken: 512}}
+	for kind, want := range map[string]web.ExperimentResult{
+		"cuda":     {TTFTMs: 2, TPOTMs: 1, TokensPerS: 90, KVBytesPerToken: 512},
+		"emulated": {KVBytesPerToken: 512},
+	} {
+		rec.Device.Kind = kind
+		var got web.ExperimentResult
+		fillResult(&got, rec, 90)
+		require.Equal(t, want, got, kind)
+	}
 }
 
 func TestExperimentsThatCannotBe(t *testing.T) {
