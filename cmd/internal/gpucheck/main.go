@@ -57,11 +57,14 @@ func run(small bool, out string) error {
 	}
 	if !rep.Emulated {
 		rep.Before, rep.Source = gpu.Read(context.Background())
-		if rep.Copy, err = copyBandwidth(p.Copy); err != nil {
-			return err
-		}
-	} else if _, err := copyBandwidth(p.Copy); err != nil {
+	}
+	rates, err := copyBandwidth(p.Copy)
+	if err != nil {
 		return err
+	}
+	roof := copyRoof(rep.Device.Name, p.Copy, rates, rep.Emulated)
+	if roof != nil {
+		rep.Copy = rates[len(rates)-1]
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
@@ -73,7 +76,7 @@ func run(small bool, out string) error {
 		}
 	}
 	for _, ty := range []tensor.Type{tensor.Q4_K, tensor.Q8_0} {
-		r, err := measure(fill, ty, p, rep.Copy, out)
+		r, err := measure(fill, ty, p, roof, out)
 		if err != nil {
 			return fmt.Errorf("%v: %w", ty, err)
 		}

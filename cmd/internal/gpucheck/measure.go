@@ -17,6 +17,7 @@ import (
 	"glassbox/engine/kv"
 	"glassbox/engine/tensor"
 	"glassbox/trace"
+	"glassbox/trace/file"
 )
 
 // plan is how much is done.
@@ -148,14 +149,14 @@ func cosineOf(a, b []float32) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// copyBandwidth is bytes read and written each second by copies within the device, the best of five.
-func copyBandwidth(n int64) (best float64, err error) {
+// copyBandwidth is bytes read and written each second by each of five copies within the device, ascending.
+func copyBandwidth(n int64) (rates []float64, err error) {
 	d, err := driver.Open(0)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	return best, d.Do(func() error {
+	err = d.Do(func() error {
 		st, e1 := driver.NewStream()
 		a, e2 := driver.Alloc(n)
 		b, e3 := driver.Alloc(n)
@@ -173,14 +174,16 @@ func copyBandwidth(n int64) (best float64, err error) {
 			if err != nil {
 				return err
 			}
-			best = max(best, 2*float64(n)/float64(max(ns, 1))*1e9)
+			rates = append(rates, 2*float64(n)/float64(max(ns, 1))*1e9)
 		}
 		return errors.Join(driver.Free(a), driver.Free(b), from.Destroy(), to.Destroy(), st.Destroy())
 	})
+	slices.Sort(rates)
+	return rates, err
 }
 
 // measure runs one format of the large model, and keeps a recording of it in folder out.
-func measure(f *filler, ty tensor.Type, p plan, roof float64, out string) (r result, err error) {
+func measure(f *filler, ty tensor.Type, p plan, roof *file.Roof, out string) (r result, err error) {
 	g := f.build(p.Shape, ty)
 	most := slices.Max(p.Concurrent)
 	context := max(p.Prompt, p.Context+p.Steps+8)
@@ -215,7 +218,7 @@ func measure(f *filler, ty tensor.Type, p plan, roof float64, out string) (r res
 	if err := r.traced(be, g, p, context); err != nil {
 		return r, err
 	}
-	return r, record(be, g, p, ty, context, out)
+	return r, record(be, g, p, ty, context, roof, out)
 }
 
 // times runs f once to warm up and n times, and returns the median and the least time.
@@ -235,7 +238,7 @@ func times(n int, f func(i int) error) (median, least int64, err error) {
 }
 
 // decode fills n sequences and measures passes of one token each.
-func decode(be backend.Backend, g *graph.Graph, p plan, n, context int, roof float64) (d decodeTime, err error) {
+func decode(be backend.Backend, g *graph.Graph, p plan, n, context int, roof *file.Roof) (d decodeTime, err error) {
 	for s := range n { // prompts, one after the other
 		b := batchOf(n, 0, p.Context, context, p.Shape.Vocab)
 		one := &backend.Batch{Seqs: b.Seqs[s : s+1]}
@@ -249,8 +252,8 @@ func decode(be backend.Backend, g *graph.Graph, p plan, n, context int, roof flo
 	d.Sequences = n
 	d.Ns, d.LeastNs, err = times(p.Steps, func(i int) error { return be.Run(batchOf(n, p.Context+i, 1, context, p.Shape.Vocab), nil) })
 	d.Bytes, _ = workOf(g, batchOf(n, p.Context+p.Steps/2, 1, context, p.Shape.Vocab), be.KV())
-	if roof > 0 {
-		d.Share = float64(d.Bytes) / float64(d.Ns) * 1e9 / roof
+	if roof != nil {
+		d.Share = float64(d.Bytes) / float64(d.Ns) / roof.Reads[0].GBPerS.Max // bytes a ns are GB/s
 	}
 	return d, err
 }

@@ -23,7 +23,7 @@ const recorded = 6
 
 // record keeps a request of one prompt and a few tokens, as the tracer opens it: every op, kernel and call of every pass. There is
 // no server here and no text: prompt and answer are ids.
-func record(be backend.Backend, g *graph.Graph, p plan, ty tensor.Type, context int, folder string) error {
+func record(be backend.Backend, g *graph.Graph, p plan, ty tensor.Type, context int, roof *file.Roof, folder string) error {
 	r := trace.NewRecorder("gpu-check-"+strings.ToLower(ty.Name()), trace.Now(), trace.CaptureSpec{})
 	word := func(id int32) trace.Token { return trace.Token{ID: int(id), Text: fmt.Sprintf(" %d", id)} }
 	prompt := batchOf(1, 0, p.Context, context, p.Shape.Vocab)
@@ -72,10 +72,10 @@ func record(be backend.Backend, g *graph.Graph, p plan, ty tensor.Type, context 
 	}
 	r.Update(func(f *trace.Facts) { f.Finish = "length" })
 	r.End()
-	return write(r, be, g, p, ty, folder)
+	return write(r, be, g, p, ty, roof, folder)
 }
 
-func write(r *trace.Recorder, be backend.Backend, g *graph.Graph, p plan, ty tensor.Type, folder string) error {
+func write(r *trace.Recorder, be backend.Backend, g *graph.Graph, p plan, ty tensor.Type, roof *file.Roof, folder string) error {
 	d, s := be.Device(), p.Shape
 	driver := d.Driver
 	if d.Kind != "emulated" {
@@ -87,7 +87,7 @@ func write(r *trace.Recorder, be backend.Backend, g *graph.Graph, p plan, ty ten
 		Engine: file.Engine{Name: "glassbox", Version: "gpu-check", Commit: "unknown"},
 		Model: file.Model{Name: "random weights", Architecture: "llama", Quantization: ty.Name(), Layers: s.Layers, Heads: s.Heads, KVHeads: s.KVHeads, Width: s.Width,
 			Vocab: s.Vocab, HeadDim: s.HeadDim, FFN: s.FFN},
-		Device: file.Device{Kind: d.Kind, Name: d.Name, Driver: driver, Threads: d.Threads, Features: d.Features},
+		Device: file.Device{Kind: d.Kind, Name: d.Name, Driver: driver, Threads: d.Threads, Features: d.Features, Roof: roof},
 		Clock:  file.Clock{Name: "monotonic", ResolutionNs: trace.Resolution()},
 	})
 	var batch trace.Batch

@@ -7,7 +7,7 @@ import { passCard } from '../src/views/pass-card';
 import { familyStrip } from '../src/views/pass-strip';
 import { isInteger, kernelsOf, likePasses, passModel, unexplainedOf } from '../src/views/pass-data';
 import { opSteps } from '../src/views/missing';
-import { time } from '../src/format';
+import { time, setClocked } from '../src/format';
 import { drawPass, layoutPass } from '../src/views/pass-draw';
 import { cacheRoof, memoryRoof, roofOf } from '../src/views/pass-roof';
 import type { Pass, Span } from '../src/schema';
@@ -132,6 +132,18 @@ test('the roof is the best run; memory is the largest working set', () => {
   assert.match(svg, /measured 2026-01-02/);
   assert.match(drawPass({ r, m, cur: 13, layer: 1, scope: 'all', roof: null, W: 904, H: 700 }), /not measured/);
   assert.equal(roofOf(make()), null);
+});
+
+test('a GPU is held against its copies, an emulated one against nothing', () => {
+  const none = { min: 0, median: 0, max: 0, runs: 0 }, f = file();
+  f.device = { ...f.device, kind: 'cuda', roof: { machine: 'g', threads: 1, kernels: 'copy', measured: '2026-01-02T03:04:05Z', reads: [{ bytes: 1 << 28, gb_per_s: { min: 60, median: 70, max: 80, runs: 5 } }], int8_gops: none, f32_gflops: none } };
+  const r = Recording.parse(f), m = passModel(r, 2, 1, 'all')!, svg = drawPass({ r, m, cur: 13, layer: 1, scope: 'all', roof: roofOf(r), W: 904, H: 700 });
+  assert.match(svg, /50%<\/tspan> of 80\.0 copy/);
+  assert.match(svg, /(8-bit|float): not measured/);
+  assert.match(svg, /copies within the device, read and written, GB\/s: 80\.0 at best/);
+  f.device['kind'] = 'emulated';
+  assert.equal(roofOf(Recording.parse(f)), null);
+  setClocked(true);
 });
 
 test('the card of an op says its layer, all layers and its share, and the strip has a bar for each op', () => {

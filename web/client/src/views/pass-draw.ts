@@ -6,7 +6,7 @@ import { isNumbers } from '../recording';
 import { path, type Point } from '../route';
 import type { Roof } from '../schema';
 import { gbs, gflops, isInteger, kernelsOf, spreadOf, type OpRow, type PassModel, type Scope } from './pass-data';
-import { HOW_TO_ROOF, memoryRoof, roofTitle } from './pass-roof';
+import { HOW_TO_ROOF, copies, memoryRoof, roofTitle } from './pass-roof';
 import type { Recording } from '../recording';
 
 export interface PassPlace { r: Recording; m: PassModel; cur: number; layer: number; scope: Scope; roof: Roof | null; W: number; H: number }
@@ -208,13 +208,13 @@ function gauges({ roof }: PassPlace, o: OpRow, x: number, y: number, end: number
   let g = '';
   const gauge = (yy: number, name: string, v: number | null, unit: string, top: number | null, what: string, over: string): string => {
     const label = `<text x="${x}" y="${yy + 4}" class="cap s">${name}</text><text x="${x + 132}" y="${yy + 4}" class="m end cap">${v === null ? '–' : `${num(v)} ${unit}`}</text>`;
-    if (!top) return `${label}<text x="${x + 142}" y="${yy + 4}" class="cap s">${what}: ${roof ? '–' : 'not measured'}</text>`;
+    if (!top) return `${label}<text x="${x + 142}" y="${yy + 4}" class="cap s">${what}: not measured</text>`;
     const full = x + 142 + w * 0.8, k = v === null ? 0 : Math.min(w, (v / top) * w * 0.8), past = v !== null && v > top;
     return `${label}<rect x="${x + 142}" y="${yy - 4}" width="${Math.max(0.5, k)}" height="8" fill="${fam(o.family)}"/><path d="M${full} ${yy - 7}v14" stroke="var(--text)" stroke-dasharray="2 2"/><text x="${end}" y="${yy + 4}" class="end cap s"><tspan class="m" fill="var(--text)">${v === null ? '' : `${share(v, top)}%`}</tspan> ${past ? over : `of ${num(top)} ${what}`}</text>`;
   };
   if (s) g += `<text x="${end}" y="${y}" class="end cap s">${s.n > 1 ? `${s.n} passes: least <tspan class="m" fill="var(--text)">${time(s.min)}</tspan>, median <tspan class="m" fill="var(--text)">${time(s.median)}</tspan>, most <tspan class="m" fill="var(--text)">${time(s.max)}</tspan>` : 'the only pass of its kind and size'}</text>`;
   const memory = roof && memoryRoof(roof), int = isInteger(o.spans[0]?.kernel), arith = roof && (int ? roof.int8_gops : roof.f32_gflops);
-  g += gauge(y + 13, 'read', read, 'GB/s', memory?.max ?? null, 'memory', 'above what memory gave');
+  g += gauge(y + 13, 'read', read, 'GB/s', memory?.max ?? null, roof && copies(roof) ? 'copy' : 'memory', 'above what memory gave');
   g += gauge(y + 28, 'computed', work, 'Gop/s', arith?.max ?? null, int ? '8-bit' : 'float', `of ${num(arith?.max ?? 0)}`);
   return `<g><title>${roof ? `${esc(roofTitle(roof))}. What is above memory was read from a cache, or the roof was measured while the machine was busy.` : HOW_TO_ROOF}</title>${g}</g>`;
 }

@@ -4,7 +4,10 @@ import { count, sig3 } from '../format';
 import type { Recording } from '../recording';
 import type { Roof, RoofSpread } from '../schema';
 
-export const roofOf = (r: Recording): Roof | null => r.file.device.roof ?? null;
+export const roofOf = (r: Recording): Roof | null => (r.clocked ? r.file.device.roof : null) ?? null;
+
+/** copies: a GPU's roof is what copies within it move, read and written; its arithmetic was not measured. */
+export const copies = (q: Roof): boolean => q.kernels === 'copy';
 
 /** memoryRoof is what memory gives: the read of the largest working set. */
 export const memoryRoof = (q: Roof): RoofSpread | null => q.reads.at(-1)?.gb_per_s ?? null;
@@ -16,5 +19,6 @@ export const HOW_TO_ROOF = 'not measured on this machine: run glassbox roof, the
 
 export function roofTitle(q: Roof): string {
   const s = (x: RoofSpread): string => `${sig3(x.max)} at best, ${sig3(x.median)} median, ${sig3(x.min)} least of ${x.runs} runs`;
+  if (copies(q)) return `${q.machine}, measured ${q.measured.slice(0, 10)}: copies within the device, read and written, GB/s: ${q.reads.map((x) => s(x.gb_per_s)).join('; ')}`;
   return `${q.machine}, ${q.threads} threads, measured ${q.measured.slice(0, 10)}: ${q.reads.map((x) => `reading ${count(Math.round(x.bytes / 2 ** 20))} MiB, GB/s: ${s(x.gb_per_s)}`).join('; ')}; 8-bit integers, 10⁹/s: ${s(q.int8_gops)}; floats, 10⁹/s: ${s(q.f32_gflops)}`;
 }

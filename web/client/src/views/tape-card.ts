@@ -3,7 +3,7 @@ import { splitText, sourcePane } from '../card';
 import { badge, bytes, count, esc, exactNs, inline, nsCell, num, share, sig3, time, timeParts } from '../format';
 import type { Recording } from '../recording';
 import type { State } from '../state';
-import { memoryRoof, roofOf } from './pass-roof';
+import { copies, memoryRoof, roofOf } from './pass-roof';
 import { rateOf, readSoFar, stopsOf, type Item, type Tape } from './tape-data';
 import { num6, type Detail } from './tape-detail';
 import { rounded } from './tape-math';
@@ -33,7 +33,7 @@ export function tapeCard(r: Recording, s: State, t: Tape, n: number, d: Detail |
   const does = step?.short ?? (step ? splitText(step.text).lede : '');
   if (does) h += `<p class="c-p"><em>What it does</em>${inline(does)}</p>`;
   h += `</div><div class="c-time"><div>${num(cut(bytes(x.bytes)), `${count(Math.round(x.bytes))} bytes`, x.kind === 'cache' ? 'derived' : 'declared', x.kind === 'cache' ? 'from shapes' : 'as stored in the file').replace('</span><span class="bd', '</span>read<span class="bd')}</div>`;
-  h += x.ns < 0 ? '<div><span class="none">not measured</span>this read</div><div></div></div>' : `<div>${num(timeParts(x.ns), exactNs(x.ns), 'measured', 'time of the op').replace('</span><span class="bd', '</span>this read<span class="bd')}</div><div>${rate === null ? '<span class="none">–</span>' : num([sig3(rate), 'GB/s'], `${x.bytes} bytes in ${x.ns} ns`, 'derived', 'bytes by time of the op').replace('</span><span class="bd', `</span>${memory ? `${share(rate, memory.max)}% of roof` : 'no roof'}<span class="bd`)}</div></div>`;
+  h += x.ns < 0 ? '<div><span class="none">not measured</span>this read</div><div></div></div>' : `<div>${num(timeParts(x.ns), exactNs(x.ns), 'measured', 'time of the op').replace('</span><span class="bd', '</span>this read<span class="bd')}</div><div>${rate === null ? '<span class="none">–</span>' : num([sig3(rate), 'GB/s'], `${x.bytes} bytes in ${x.ns} ns`, 'derived', 'bytes by time of the op').replace('</span><span class="bd', `</span>${memory ? `${share(rate, memory.max)}% of ${copies(roof!) ? 'copy' : 'roof'}` : 'no roof'}<span class="bd`)}</div></div>`;
   const so = readSoFar(t, n), rows: [string, string][] = [['so far', `${bytes(so.bytes)}${so.ns === null ? '' : `, ${time(so.ns)}`}${badge('derived', 'sum of what was read')}`]];
   if (so.cache) rows.push(['cache', `${bytes(so.cache)} of ${bytes(t.cache)}`]);
   if (x.rows > 1) rows.push(['shape', `${count(x.rows)} rows × ${count(x.cols)}`]);

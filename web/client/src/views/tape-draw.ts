@@ -3,7 +3,7 @@
 import { bytes, count, esc, exactNs, sig3, time } from '../format';
 import type { Roof } from '../schema';
 import { groupOf, rateOf, readSoFar, type Item, type Tape } from './tape-data';
-import { HOW_TO_ROOF, memoryRoof, roofTitle } from './pass-roof';
+import { HOW_TO_ROOF, copies, memoryRoof, roofTitle } from './pass-roof';
 
 export interface Strip {
   t: Tape;
@@ -60,7 +60,7 @@ function rates(p: Strip, l: StripLayout, sx: Scale): string {
   g += `<path d="${d}" fill="none" stroke="var(--text)" stroke-width="1.25" clip-path="url(#tp-r)"/><path d="${d}" fill="none" stroke="var(--graphic)" stroke-dasharray="1.5 2.5" clip-path="url(#tp-n)"/>`;
   g += `<text x="${l.x0 + 10}" y="${l.rateY}" class="cap s">read at, GB/s from 0 to ${sig3(top)}</text>`;
   if (!memory) return `${g}<g><title>${HOW_TO_ROOF}</title><text x="${l.x1}" y="${l.rateY}" class="end cap s">what memory can do: not measured here</text></g>`;
-  return `${g}<line x1="${l.x0}" x2="${l.x1}" y1="${y(memory.max)}" y2="${y(memory.max)}" stroke="var(--graphic)" stroke-dasharray="4 3"/><g><title>${esc(roofTitle(p.roof!))}</title><text x="${l.x1}" y="${l.rateY}" class="end cap s">memory can do <tspan class="m" fill="var(--text)">${sig3(memory.max)} GB/s</tspan>, best of ${memory.runs} runs</text></g>`;
+  return `${g}<line x1="${l.x0}" x2="${l.x1}" y1="${y(memory.max)}" y2="${y(memory.max)}" stroke="var(--graphic)" stroke-dasharray="4 3"/><g><title>${esc(roofTitle(p.roof!))}</title><text x="${l.x1}" y="${l.rateY}" class="end cap s">${copies(p.roof!) ? 'copies in the device' : 'memory can do'} <tspan class="m" fill="var(--text)">${sig3(memory.max)} GB/s</tspan>, best of ${memory.runs} runs</text></g>`;
 }
 
 export function playX(p: Strip, l: StripLayout, sx: Scale): number {
