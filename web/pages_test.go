@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	inline   = regexp.MustCompile(`(?i)<style|\sstyle\s*=|\son[a-z]+\s*=|<script(?:[^>]*)>[^<]|javascript:`)
+	inline   = regexp.MustCompile(`(?i)<style|<[^<>]*\sstyle\s*=|<[^<>]*\son[a-z]+\s*=|<script(?:[^>]*)>[^<]|\bjavascript:`)
 	scripts  = regexp.MustCompile(`<script[^>]*>`)
 	link     = regexp.MustCompile(`(?:href|src|action|open)="([^"]*)"`)
 	external = regexp.MustCompile(`(?:src|action)="(?:https?:)?//|<link[^>]+href="(?:https?:)?//`)
