@@ -1,1 +1,1 @@
-import"./parts/chunk-JX4DWEEC.js";import{d as o}from"./parts/chunk-7YJELZBU.js";Object.assign(globalThis,{glassbox:{commandTable:o}});
+import"./parts/chunk-UWGPOEQD.js";import{d as o}from"./parts/chunk-NG2W5HM7.js";Object.assign(globalThis,{glassbox:{commandTable:o}});

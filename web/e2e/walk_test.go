@@ -21,6 +21,10 @@ type recording struct {
 		Count            int
 		Spans            []int
 		Sources          []struct{ Path string }
+		Source           struct {
+			Path, Symbol string
+			Line         int
+		}
 	}
 	Spans   []struct{ ID string }
 	Passes  []struct{ Index int }

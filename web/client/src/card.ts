@@ -3,6 +3,7 @@
 import { stackRow } from './calls';
 import { badge, bytes, count, esc, exactNs, inline, num, share, sig3, signs, time, timeParts, tokenText } from './format';
 import { editorHref } from './editor';
+import { hasFolder, ownCode } from './ownsource';
 import { attrAt, isText, STAGE_LETTER, STAGE_NAME, type Recording } from './recording';
 import type { Source, Span, Step } from './schema';
 import { at, type State } from './state';
@@ -134,10 +135,14 @@ export function sourcePane(step: Step, s: State, L: string): string {
 }
 
 function code(src: Source): string {
-  if (!src.code?.lines?.length) return '<pre><div><i></i><span>the code itself is not in this recording</span></div></pre>';
-  const rows = src.code.lines.map((t, n) => {
-    const no = src.code!.first + n;
-    return `<div${no === src.line ? ' class="lit" aria-current="true"' : ''}><i>${no}</i><span>${esc(t) || ' '}</span></div>`;
-  });
-  return `<pre tabindex="0" role="region" aria-label="Source, line ${src.line} is lit">${rows.join('')}</pre>`;
+  if (src.code?.lines?.length) return codeLines(src.code.first, src.code.lines, src.line);
+  const own = ownCode(src), button = `<button data-cmd="source.folder" data-k="own">${hasFolder() ? 'another folder' : 'show it from a folder of mine'}</button>`;
+  if (!own) return `<p class="src-own">${hasFolder() ? 'Your folder has no such file' : 'The code itself is not in this recording'}: ${button}</p>`;
+  const told = own.found === 'there' ? 'from your folder' : own.found === 'moved' ? `from your folder, where it is at line ${own.line}` : 'from your folder, where the function is not near this line';
+  return `<p class="src-own" title="${esc(own.file)}">${told}: ${button}</p>${codeLines(own.first, own.lines, own.line)}`;
+}
+
+function codeLines(first: number, lines: readonly string[], lit: number): string {
+  const rows = lines.map((t, n) => `<div${first + n === lit ? ' class="lit" aria-current="true"' : ''}><i>${first + n}</i><span>${esc(t) || ' '}</span></div>`);
+  return `<pre tabindex="0" role="region" aria-label="Source, line ${lit} is lit">${rows.join('')}</pre>`;
 }

@@ -90,6 +90,7 @@ export const COMMANDS: Command[] = [
   { id: 'find', group: 'Find', title: 'Search steps, ops, tokens, commands', keys: ['/', 'Mod+k'] },
   { id: 'goto', group: 'Find', title: 'Go to a step by its number', keys: ['g'] },
   { id: 'source', group: 'Page', title: 'Show or hide the source', keys: ['l'] },
+  { id: 'source.folder', group: 'Page', title: 'Show source code from a folder of mine', keys: [] },
   { id: 'table', group: 'Page', title: 'Show or hide the table of this view', keys: ['r'] },
   { id: 'copy', group: 'Page', title: 'Copy a link to exactly this', keys: ['y'] },
   { id: 'theme', group: 'Page', title: 'Light or dark', keys: ['t'] },

@@ -1,4 +1,5 @@
 // What each command does. Keys, buttons, palette and embedders all call run.
+import { pickFolder } from './ownsource';
 import { helpSheet, palette, paletteList, search, type Hit } from './dialogs';
 import { csv, freeSvg, pngOf, save } from './exports';
 import { Player } from './player';
@@ -84,6 +85,7 @@ export class Controller {
       case 'find': this.find('Search steps, functions, tokens; > for commands'); return true;
       case 'goto': this.find(`Go to step, 1 to ${r.steps.length}`); return true;
       case 'source': stage.setClass('nosrc'); return true;
+      case 'source.folder': pickFolder(() => stage.redraw()); return true;
       case 'table': stage.showTable(); return true;
       case 'max': stage.setClass('max'); return true;
       case 'max.card': stage.setClass('maxcard'); return true;
