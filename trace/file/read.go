@@ -97,6 +97,19 @@ type recordingJSON struct {
 	Arrays   map[string]*arrayJSON `json:"arrays"`
 }
 
+// recording is what was read, without the values of its arrays.
+func (j *recordingJSON) recording() *Recording {
+	rec := &Recording{
+		ID: j.ID, Schema: j.Schema, Engine: j.Engine, Model: j.Model, Device: j.Device, Clock: j.Clock, Started: j.Started,
+		Request: j.Request, Numbers: j.Numbers, Dropped: j.Dropped, Untraced: j.Untraced, Peers: j.Peers, Partial: j.Partial, Missing: j.Missing,
+		Lanes: j.Lanes, Loops: j.Loops, Passes: j.Passes, Calls: j.Calls, Turns: j.Turns, Memory: j.Memory, Walk: j.Walk, Spans: j.Spans, Modules: j.Modules,
+	}
+	if j.Untraced != nil && *j.Untraced == (Untraced{}) {
+		rec.Untraced = nil
+	}
+	return rec
+}
+
 // decodeJSON reads the text form and checks it.
 func decodeJSON(raw []byte) (*Recording, error) {
 	var head struct {
@@ -112,14 +125,7 @@ func decodeJSON(raw []byte) (*Recording, error) {
 	if err := json.Unmarshal(raw, &j); err != nil {
 		return nil, explain(raw, err)
 	}
-	rec := &Recording{
-		ID: j.ID, Schema: j.Schema, Engine: j.Engine, Model: j.Model, Device: j.Device, Clock: j.Clock, Started: j.Started,
-		Request: j.Request, Numbers: j.Numbers, Dropped: j.Dropped, Untraced: j.Untraced, Peers: j.Peers, Partial: j.Partial, Missing: j.Missing,
-		Lanes: j.Lanes, Loops: j.Loops, Passes: j.Passes, Calls: j.Calls, Turns: j.Turns, Memory: j.Memory, Walk: j.Walk, Spans: j.Spans, Modules: j.Modules,
-	}
-	if j.Untraced != nil && *j.Untraced == (Untraced{}) {
-		rec.Untraced = nil
-	}
+	rec := j.recording()
 	if err := fillArrays(rec, j.Arrays); err != nil {
 		return nil, err
 	}
@@ -160,8 +166,7 @@ func ReadHead(r io.Reader) (*Recording, error) {
 	if err := checkSchema(&j.Schema); err != nil {
 		return nil, err
 	}
-	return &Recording{ID: j.ID, Schema: j.Schema, Engine: j.Engine, Model: j.Model, Device: j.Device, Clock: j.Clock, Started: j.Started,
-		Request: j.Request, Numbers: j.Numbers, Dropped: j.Dropped, Partial: j.Partial, Missing: j.Missing}, nil
+	return j.recording(), nil
 }
 
 // checkSchema refuses another format and another major.
